@@ -154,10 +154,15 @@ def read_job(path: Path, key_floor: int = KEY_FLOOR, *, people: int = 0) -> Trai
 
 def unused_keys(path: Path) -> list[str]:
     """Return which keys of a job that can be read decide nothing on its terms."""
-    named, terms = read_toml(path, None).names, read_job(path).terms
+    unused = unused_terms(read_job(path).terms)
+    return [key for key in read_toml(path, None).names if key in unused]
+
+
+def unused_terms(terms: Terms) -> list[str]:
+    """Return which terms decide nothing beside the others."""
     drawn = terms.hides_counts and terms.rules is None
     used = {"theta": terms.disguises, "omega": terms.ranks, "seed": not drawn, "key_bits": terms.encrypts}
-    return [key for key in named if not used.get(key, True)]
+    return [name for name, does in used.items() if not does]
 
 
 def usual_terms(class_name: str | None, people: int) -> Terms:

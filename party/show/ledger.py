@@ -12,8 +12,9 @@ from party.records.approvals import Proposal
 from party.records.journal import RunRecord, RunState
 from party.records.json_codec import to_json
 from party.records.ledger import PeerName
-from party.records.ledger_entries import ColumnsEntry, CopyEntry, CrosstabEntry, EntryOfData, WouldReveal
+from party.records.ledger_entries import ColumnsEntry, CopyEntry, CrosstabEntry, EntryOfData, WouldReveal, terms_read
 from party.records.tally import CountRows, Dealings, ListsAligned, NodePath, NodeTable, Revealed, Side
+from party.settings.job import unused_terms
 from party.show.document import counted
 from party.show.progress import WORDS
 from protocols.role import Phase
@@ -275,7 +276,9 @@ def _head(head: LedgerHead) -> dict[str, object]:
 def proposed_lines(job: Proposal) -> Iterator[str]:
     """Say who proposed what, on which terms, what it would reveal, and who has decided."""
     said = job.said
-    terms = (f"{name} = {value}" for name, value in said.job.items() if name != "kind" and value not in (None, []))
+    unused = unused_terms(terms_read(said.job)) if said.job["kind"] == "train" else []
+    told = ((name, value) for name, value in said.job.items() if name not in ("kind", *unused))
+    terms = (f"{name.removesuffix('_name')} = {value}" for name, value in told if value not in (None, []))
     of = "us" if said.ours else job.peer.name
     yield f"Job {job.name} of {of}: {_job_text(said.job)}, proposed {job.time}"
     yield f"  terms: {printable(', '.join(terms))}"

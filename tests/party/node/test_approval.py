@@ -85,7 +85,7 @@ def test_a_job_by_hand_waits_with_what_it_would_reveal_until_two_people_have_sig
         (told,) = dealings(ledger.entries())
     said = "\n".join(dealings_lines(told, full=False))
     assert f"Job {proposed(sessions)[0].name} of bob: train (hybrid, omega 1, class 'class'), proposed" in said
-    assert "terms: method = hybrid, theta = 7/10, omega = 1, counting = oblivious_transfer, class_name = class" in said
+    assert "terms: method = hybrid, theta = 7/10, omega = 1, counting = oblivious_transfer, class = class" in said
     assert "approved by Ben, 2026-05-01T00:00:00Z" in said
     assert waits(sessions) is False
 
