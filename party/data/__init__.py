@@ -6,6 +6,7 @@ from party.data.form import USUAL, Form
 from party.data.frame import Column, Frame, frame_of, name_flaw, spelt_notices, taken_notices, text_flaw
 from party.data.ids import distinct_ids
 from party.data.notices import Notice
+from party.data.query import TableQuery
 from party.data.reader import read_frame
 from party.data.share import DataShare, read_share
 from party.data.texts import MISSING_MARKERS, value_of
@@ -24,6 +25,7 @@ __all__ = [
     "Form",
     "Frame",
     "Notice",
+    "TableQuery",
     "TreatedColumn",
     "check_table_name",
     "csv_text",

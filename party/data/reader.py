@@ -1,4 +1,4 @@
-"""Read a table's file, CSV or Parquet, into columns of text."""
+"""Read a table, from a file of CSV or Parquet or by a query, into columns of text."""
 
 import zlib
 from pathlib import Path
@@ -9,6 +9,7 @@ from party.data.cells import Cells
 from party.data.csv_file import read_csv
 from party.data.form import STANDARD_INPUT, USUAL, Form, is_parquet, opened
 from party.data.frame import Frame, Written, finished
+from party.data.query import TableQuery, arrow_of
 from party.errors import DataError
 
 
@@ -22,14 +23,21 @@ def read_parquet(path: Path, file: BinaryIO, form: Form) -> Frame:
         raise DataError(problem, path=path) from None
     try:
         table = pq.ParquetFile(file).read()
-        names = table.column_names
     except (pa.ArrowException, UnicodeDecodeError):
         raise DataError("the file is not Parquet, or is damaged", path=path) from None
+    return _of_arrow(path, table, form)
+
+
+def _of_arrow(path: Path, table: Any, form: Form) -> Frame:  # pyarrow is untyped
+    import pyarrow as pa  # noqa: PLC0415
+
+    names = table.column_names
     cells: list[Cells] = []
     flaws: dict[int, str] = {}
     for place, column in enumerate(table.columns):
         cells.append(_cells(pa, column))
         flaws |= {place: "holds lists or structures"} if pa.types.is_nested(column.type) else {}
+        flaws |= {place: "holds intervals of months"} if pa.types.is_interval(column.type) else {}
     typed = [place for place, column in enumerate(table.columns) if _is_number(pa, column.type)]
     lines = range(1, table.num_rows + 1)
     indexes = _indexes(path, table.schema)
@@ -55,7 +63,7 @@ def _cells(pa: Any, column: Any) -> Cells:
         return ArrowCells(column)
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)  # NB: a dictionary from outside may hold a value twice
-    if pa.types.is_nested(column.type):
+    if pa.types.is_nested(column.type) or pa.types.is_interval(column.type):
         return LaterCells(column, str)
     try:
         return arrow_texts(column)
@@ -63,9 +71,11 @@ def _cells(pa: Any, column: Any) -> Cells:
         return LaterCells(column.cast(pa.binary()), lambda cell: cell.decode(errors="surrogateescape"))
 
 
-def read_frame(path: Path | str, form: Form = USUAL) -> Frame:
+def read_frame(source: Path | str | TableQuery, form: Form = USUAL) -> Frame:
     """Read a table."""
-    path = Path(path)
+    if isinstance(source, TableQuery):
+        return _of_arrow(source.path, arrow_of(source), form)
+    path = Path(source)
     called = Path("standard input") if path == STANDARD_INPUT else path
     try:
         with opened(path) as file:

@@ -14,6 +14,7 @@ from party.data.ids import IdColumns, People, one_column, read_people, spelled_a
 from party.data.item_rows import frequent_items
 from party.data.looks import Looks, automatic, check_no_identifier, marker_like, remark
 from party.data.notices import About, Notice
+from party.data.query import TableQuery
 from party.data.reader import read_frame
 from party.data.texts import MISSING_MARKERS, plain_text
 from party.errors import ConfigError, DataError
@@ -44,7 +45,7 @@ class DataShare:
 
 
 def read_share(
-    path: Path | str,
+    source: Path | str | TableQuery,
     party: str,
     id_column: str | IdColumns,
     class_name: str | None = None,
@@ -55,7 +56,7 @@ def read_share(
     """Read a party's file, treat its columns and sort its records by id.
 
     Args:
-        path: A file as `read_frame` reads it.
+        source: A file or a query, as `read_frame` reads it.
         party: Its owner's name.
         id_column: The column that says which record is whose, as it is, or what makes an id; not an attribute.
         class_name: The class column; None if the file has none.
@@ -67,7 +68,7 @@ def read_share(
     """
     given = treatments or {}
     who = one_column(id_column) if isinstance(id_column, str) else id_column
-    frame, ignore = _wide(read_frame(path, form), who, given, ignore)
+    frame, ignore = _wide(read_frame(source, form), who, given, ignore)
     plans = _plans(frame, who.names, class_name, given, ignore)
     people = read_people(frame, who).sorted()
     frame = frame.only(sorted(people.rows)) if len(people.rows) < len(frame) else frame

@@ -75,7 +75,7 @@ def _share(config: PartyConfig) -> DataShare:
     data = config.data
     try:
         return read_share(
-            data.file,
+            data.source,
             config.name,
             data.ids,
             data.class_column,

@@ -81,7 +81,8 @@ def rehearsed_sides(
         pilot: A table of the columns of both; None for ours, of the common people if they are known.
         tell: Shows what the owner should know of the data.
     """
-    data = replace(config.data, class_column=class_name, file=pilot or config.data.file)
+    data = replace(config.data, class_column=class_name)
+    data = data if pilot is None else replace(data, file=pilot, query=None)
     alone = replace(config, data=data, disguise=replace(config.disguise, groups=None, plain=()))
     whole = (load_common if pilot is None else load_inputs)(alone, KEY_FLOOR, tell)
     names = [each.name for each in whole.table.attributes]

@@ -11,7 +11,7 @@ from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Final, TypeVar
+from typing import Annotated, Any, Final, TypeVar
 
 from party.compute.settings import ALL_CPUS, MOST_WORKERS, ComputeSettings
 from party.data.bins import BY_CLASS, MOST_SMALLEST_VALUE, SMALLEST_VALUE, ColumnTreatment, number
@@ -19,6 +19,7 @@ from party.data.columns import EVERY_OTHER
 from party.data.form import Form
 from party.data.ids import IdColumns
 from party.data.moments import day
+from party.data.query import TableQuery
 from party.data.texts import MISSING_MARKERS
 from party.errors import ConfigError, IdentityError
 from party.files import is_there
@@ -189,6 +190,12 @@ class DataSettings:
     form: Form
     ignore: tuple[str, ...]
     smallest_value: int = SMALLEST_VALUE
+    query: str | None = None
+
+    @property
+    def source(self) -> Path | TableQuery:
+        """What is read: the file, or what a query in it gives."""
+        return self.file if self.query is None else TableQuery(self.file, self.query)
 
 
 @dataclass(frozen=True)
@@ -335,7 +342,10 @@ def _markers(data: Section, key: str) -> tuple[str, ...]:
 
 _SMALLEST: Final = Between(1, MOST_SMALLEST_VALUE)
 DATA: Final[Declared] = {
-    "file": Key(LINE, REQUIRED, "CSV (.csv, .tsv, .txt, .gz) or .parquet, relative to this file", '"data.csv"'),
+    "file": Key(LINE, None, "CSV (.csv, .tsv, .txt, .gz) or .parquet, relative to this file", '"data.csv"'),
+    "query": Key(Read(lambda data, key: data.text(key, controls=BLANKS), "text"), None, "SQL in place of a file, by "
+        "DuckDB (pip install '.[sql]'): it reads files, databases and object stores; needs dataset",
+        '"SELECT * FROM \'*.parquet\'"'),
     **ID_KEYS,
     "dataset": Key(LINE, None, "a copy under another name has new coins (default: the file's)",
         '"visits-2026"'),
@@ -355,13 +365,13 @@ DATA: Final[Declared] = {
 def _data(top: Section) -> DataSettings:
     data = top.section("data", DATA)
     values, ids = data.values(DATA), read_id_columns(data)
-    file = top.path.parent / values["file"]
+    file = _table(data, values)
     try:
         form = Form(*(values[key] for key in ("separator", "encoding", "missing", "decimal")))
     except InputError as error:
         raise data.error(error.field or "separator", error.problem) from None
     dataset, smallest = values["dataset"] or file.stem, values["smallest_value"]
-    settings = DataSettings(file, ids, dataset, values["class"], form, values["ignore"], smallest)
+    settings = DataSettings(file, ids, dataset, values["class"], form, values["ignore"], smallest, values["query"])
     special = {"id": settings.ids.names, "class": (settings.class_column,), "items": (settings.ids.items,)}
     for key, columns in special.items():
         if not {*columns}.isdisjoint(settings.ignore):
@@ -371,6 +381,21 @@ def _data(top: Section) -> DataSettings:
     if settings.ids.items is not None and settings.class_column is not None:
         raise data.error("class", "rows of ids and items have no class: take it out, the other party brings it")
     return settings
+
+
+def _table(data: Section, values: Mapping[str, Any]) -> Path:
+    """Return the file of the table; of a query, the one that it stands in."""
+    query, file = values["query"], values["file"]
+    if query is None and file is not None:
+        return Path(data.path.parent / file)
+    if query is None or file is not None:
+        raise data.error("file", "is missing: name a table" if query is None else "goes with no query: keep one")
+    for key in ("separator", "encoding"):
+        if values[key] is not None:
+            raise data.error(key, "is of a file, not of a query: take it out")
+    if values["dataset"] is None:
+        raise data.error("dataset", "is missing: name the data set, since a query has no file's name")
+    return data.path
 
 
 def _columns(columns: Section, data: DataSettings) -> ColumnSettings:

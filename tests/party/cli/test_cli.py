@@ -84,7 +84,7 @@ def test_every_comment_of_the_settings_file_is_legal_when_it_is_uncommented(tmp_
     lines = []
     for line in party_files("alice", 3072)["party.toml"].splitlines():
         bare = line.removeprefix("# ")
-        other_tables = bare.startswith("items = ")  # rows of ids and items, which `repeated` is not for
+        other_tables = bare.startswith(("items = ", "query = "))  # which `repeated` and `file` are not for
         lines.append(bare if line.startswith("# ") and " = " in bare and not other_tables else line)
     (tmp_path / "party.toml").write_text("\n".join(lines))
     config = read_party_config(tmp_path / "party.toml")

@@ -44,6 +44,7 @@ BESIDE = {
     "noise": "epsilon = 1\n",
     "certificate": 'key = "k"\n',
     "key": 'certificate = "c"\n',
+    "query": 'dataset = "d"\n',
 }
 
 
@@ -52,6 +53,8 @@ def read(folder: Path, section: str, key: str, text: str | None) -> Any:
     tables = {"": {"name": '"alice"'}, "data": {"file": '"data.csv"', "id": '"id"'}}
     if section not in PARTY:
         tables = {"": {"title": '"T"'}}
+    if key == "query":
+        del tables["data"]["file"]
     tables.setdefault(section, {})[key] = text or ""
     content = ""
     for table, keys in tables.items():
