@@ -108,17 +108,21 @@ def command_refuse(arguments: argparse.Namespace) -> int:
 
 
 def _decide(arguments: argparse.Namespace, *, approved: bool) -> int:
-    config = read_party_config(arguments.party, KEY_FLOOR)
+    config = _party_of_run(arguments)
     secret, approvals = load_secret(config.folder), config.agree.approvals
     decided = decide(config.folder, secret, arguments.run_name, arguments.name, approved=approved)
     content = {"format": "cotally-decision/1", **proposals_json([decided], approvals)}
     return give(arguments, content, [decided_line(decided, approvals)])
 
 
-def command_cancel(arguments: argparse.Namespace) -> int:
+def _party_of_run(arguments: argparse.Namespace) -> PartyConfig:
     if (Path(arguments.run_name) / CONFIG_FILE).is_file():
         raise InputError(f"{arguments.run_name} is a party: name the run after it, as `cotally status` shows it")
-    config = read_party_config(arguments.party, KEY_FLOOR)
+    return read_party_config(arguments.party, KEY_FLOOR)
+
+
+def command_cancel(arguments: argparse.Namespace) -> int:
+    config = _party_of_run(arguments)
     if not is_there(config.folder / JOURNAL_FILE):
         raise unknown_run(arguments.run_name)  # and makes no journal
     with open_journal(config.folder, load_secret(config.folder)) as journal:

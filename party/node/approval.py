@@ -19,7 +19,7 @@ from party.keys.identity import read_identity, signatures, signed_here
 from party.node.aligning import Offers
 from party.node.check import Supposed, assess, sends_copy, supposed_run
 from party.records.approvals import IsGood, Proposal, decision_statement, named_proposal, proposals, read_name
-from party.records.ledger import Calendar, PeerEntries, date_text, join_ledger, now
+from party.records.ledger import Calendar, PeerEntries, date_text, has_ledger, join_ledger, now
 from party.records.ledger_entries import DecisionEntry, ProposalEntry, ProposedTableEntry, WouldReveal
 from party.records.run_entries import job_content
 from party.settings.party import Acceptance, Approve, PartyConfig
@@ -181,6 +181,8 @@ def decide(folder: Path, secret: bytes, run: str, who: str, *, approved: bool, c
         clock: Gives the date.
     """
     name, identity, moment = read_name(who), read_identity(folder), clock()
+    if not has_ledger(folder):
+        named_proposal((), run)
     with join_ledger(folder, secret) as ledger:
         found = named_proposal(proposals(ledger.entries()), run)
         digest = found.said.proposal

@@ -148,7 +148,8 @@ class Party:
 
         Raises:
             InputError: Something of ours cannot be used.
-            PeerError: The peer's fault; `DisagreementError` where both differ.
+            PeerError: The peer's fault; `DisagreementError` where both differ, `NotApprovedError` where people, here or
+                there, have not approved the job: call again later.
             PausedError: The run goes on when both start it again.
         """
         peer = pinned_peer(self.config)
