@@ -13,15 +13,15 @@ def declare_demo(parser: argparse.ArgumentParser) -> None:
     """Run the whole product on this machine: two processes, each with its own folder, build trees over real data.
 
     A data set's columns are dealt to two parties at random. The parties then run `randomized`, `hybrid` for each
-    window, and `smc`; the demo compares all of them with plain ID3 on the joined table. Counts are made by
-    oblivious transfer first, the fast way, in seconds; then by the papers' protocol, dot products by Paillier, in
-    minutes. No run knows what another has counted. Of two files of your own, the parties grow the tree alone, and
-    reveal no count. In these files, numbers are split in two at the median of their range, and texts become the
-    commonest one or "other"; settings of your own (`cotally init`) can do better.
+    window, and `smc`; the demo compares all of them with plain ID3 on the joined table. Counts are made by oblivious
+    transfer first, the fast way, in seconds (`--ways oblivious_transfer` for it alone); then by the papers' protocol,
+    dot products by Paillier, in minutes. No run knows what another has counted. Of two files of your own, the parties
+    grow the tree alone, and reveal no count. In these files, numbers are split in two at the median of their range, and
+    texts become the commonest one or "other"; settings of your own (`cotally init`) can do better.
 
     Examples:
       cotally demo
-      cotally demo --ways oblivious_transfer    (the fast way alone: under half a minute)
+      cotally demo --ways oblivious_transfer
       cotally demo --omega 1,2,3,4,5,all
       cotally demo --data adult --rows 10000 --ways oblivious_transfer --max-depth any
       cotally demo --alice a.csv --bob b.csv --class outcome --noise 1
