@@ -32,7 +32,7 @@ from party.show.document import Document
 from party.show.joint_rules import joint_parts, joint_rule_parts
 from party.show.model import shown
 from party.show.page.parts import PAGES, page_written, png_of, written
-from party.show.page.run_page import Finished, page_of_run
+from party.show.page.run_page import Finished, card_of_run, page_of_run
 from party.show.quality import worth_lines
 from party.show.screen import drawing_width, lay_out, note, put_json, say, say_all
 from protocols.association.joint import JointItemsets
@@ -52,6 +52,8 @@ def command_report(arguments: argparse.Namespace) -> int:
         raise InputError("--levels must be 0 or more")
     if arguments.design is None:
         return _run_of_party(arguments)
+    if arguments.card:
+        raise InputError("--card is of a run's model: name a party")
     reads = [arguments.party, arguments.design, *(path for pair in arguments.more for path in pair)]
     _settle(arguments, [*reads, arguments.model])
     page, as_declared = survey_page(arguments)
@@ -78,7 +80,7 @@ def _run_of_party(arguments: argparse.Namespace) -> int:
     told = gathered(path, model)
     if costs is not None:
         told = replace(told, costs=_costs_of(costs, told, named=arguments.costs is not None))
-    _write(arguments, page_of_run(told, arguments.levels))
+    _write(arguments, (card_of_run if arguments.card else page_of_run)(told, arguments.levels))
     return 0
 
 

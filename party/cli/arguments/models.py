@@ -86,6 +86,7 @@ def declare_report(parser: argparse.ArgumentParser) -> None:
     Examples:
       cotally report bob -o report.html
       cotally report bob --levels 3 -o report.md
+      cotally report bob --card -o card.md
       cotally report disguised.csv design.toml -o survey.html --ask 'smoker = yes and sex = f'
     """
     add = parser.add_argument
@@ -99,6 +100,7 @@ def declare_report(parser: argparse.ArgumentParser) -> None:
     add("-o", "--output", type=Path, required=True, metavar="report.html", help="where the page goes; .md for Markdown")
     add("--model", type=Path, help="the model (default: model.json of the party), or what was mined")
     add("--costs", type=Path, metavar="report.json", help="what the run cost, as `train --report` wrote it (runs only)")
+    add("--card", action="store_true", help="write a model card, for who is to use the model (runs only)")
     add("--levels", type=int, metavar="N", help="draw N levels of a tree, or sets of N items at most")
     add_overwrite(parser)
     _add_survey(parser)

@@ -202,6 +202,38 @@ def page_of_run(told: Finished, levels: int | None = None) -> Document:
     )
 
 
+def card_of_run(told: Finished, levels: int | None = None) -> Document:
+    """Return the model's card, for who is to use it: what it is, for what, how good, and what it says of people."""
+    title, found = _model_sections(told.model, levels)
+    rules, run = isinstance(told.model, JointItemsets), told.run
+    held = f"{run.tests:,} people, held out by chance, whom it was not learned from" if run.tests else "nobody"
+    sections: list[_Part] = [
+        (
+            "details",
+            "What it is",
+            [Pairs([*_built(told), ("The model", _model_text(told)), ("File", date_text(told.written))])],
+        ),
+        ("use", "What it is for", [_RULES_SAY if rules else _CLASSES_SAY]),
+        ("limits", "What it is not for", [*_LIMITS]),
+        ("data", "What it was learned from, and tested on", [Pairs([*_names(told, whole=True), ("Tested on", held)])]),
+        ("worth", "How good it is", [Pairs(_worth(told)), *_quality(told)]),
+        ("people", "What it says of the people whom it was learned from", [*_deduced(told)]),
+    ]
+    return Document(f"Model card: {title}", [*(PageSection(*each) for each in sections), *found])
+
+
+_CLASSES_SAY = (
+    "It gives people a class or, where it knows shares, ranks them, by columns of both parties: `cotally predict` does "
+    "for a file, `cotally export` for a database or another program."
+)
+_RULES_SAY = "Its rules show what goes together in people whom both parties list; none of them is a cause."
+_LIMITS = (
+    "It knows people like those that it was learned from, as they were then: of others, or years later, test it first.",
+    "Nobody has tested it for groups apart: compare its errors by group before it decides about any.",
+    "It is an answer about people, and not anonymous: what it says of them, it says to all who have this card.",
+)
+
+
 def _model_sections(model: KeptResult, levels: int | None) -> tuple[str, list[PageSection]]:
     if isinstance(model, JointItemsets):
         return "Association rules of two parties", rules_sections(model, levels)

@@ -25,7 +25,7 @@ from party.records.run_file import read_train_report
 from party.show.document import Drawing, Grid, ReportPart
 from party.show.ledger import dealings_lines
 from party.show.page.parts import as_html, as_markdown
-from party.show.page.run_page import Finished, page_of_run
+from party.show.page.run_page import Finished, card_of_run, page_of_run
 from party.show.privacy_short import reading_line
 from protocols.facts import Way
 from protocols.learning.naive_bayes import NaiveBayes
@@ -390,6 +390,11 @@ def test_the_command_writes_the_page_and_replaces_none_unasked(
     assert model.read_bytes() == before
 
 
+def prose_of(markdown: str) -> str:
+    """Return what is no drawing."""
+    return "\n".join(line for line in markdown.splitlines() if not re.match(r" {4}(?! *- )", line))
+
+
 def test_as_markdown_it_tells_the_same_and_no_name_is_read_as_markup(told: Finished) -> None:
     text = page_markdown(told)
     assert told.model.digest().hex() in text
@@ -397,9 +402,9 @@ def test_as_markdown_it_tells_the_same_and_no_name_is_read_as_markup(told: Finis
     plain = re.sub(r"\\(.)", r"\1", text)
     for line in dealings_lines(told.dealings, full=False):
         assert f"- {line.strip()}\n" in plain
-    prose = [line for line in page_markdown(hostile(told)).splitlines() if not re.match(r" {4}(?! *- )", line)]
-    assert "<" in "".join(prose)
-    assert not [line for line in prose if re.search(r"(?<!\\)[<\[]", line)]
+    prose = prose_of(page_markdown(hostile(told)))
+    assert "<" in prose
+    assert not re.search(r"(?<!\\)[<\[]", prose)
 
 
 def test_a_name_that_ends_in_md_asks_for_markdown(
@@ -459,6 +464,30 @@ def test_as_markdown_it_tells_the_same(models_told: Callable[[str], Finished], k
     text = as_markdown(page_of_run(models_told(kind)))
     assert text.count("\n## ") == len(page_of_run(models_told(kind)).sections)
     assert models_told(kind).model.digest().hex() in text
+
+
+@pytest.mark.parametrize("kind", ["tree", *OTHERS])
+def test_a_card_says_nothing_of_people_that_the_page_does_not(
+    told: Finished, models_told: Callable[[str], Finished], kind: str
+) -> None:
+    of = told if kind == "tree" else models_told(kind)
+    card, page = card_of_run(of), page_of_run(of)
+    names = {each.name for each in card.sections}
+    assert {"details", "use", "limits", "data", "worth", "people"} <= names
+    assert ("tree" in names) == (kind == "tree")
+    text, whole = as_markdown(card), as_markdown(page)
+    assert {*re.findall(r"\w*\d[\w.,]*", text)} <= {*re.findall(r"\w*\d[\w.,]*", whole)}
+    assert text.startswith(f"# Model card: {page.title}\n")
+    assert of.fingerprint not in text
+    assert not re.search(r"(?<!\\)[<\[]", prose_of(as_markdown(card_of_run(hostile(of)))).replace("![", ""))
+
+
+def test_a_card_is_written_of_a_run_alone(settings: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["report", str(settings), "--card", "-o", str(tmp_path / "card.md")]) == 0
+    assert (tmp_path / "card.md").read_text().startswith("# Model card: Decision tree for ")
+    words = ["report", "answers.csv", "design.toml", "--card", "-o", str(tmp_path / "other.md")]
+    assert main(words) == 2
+    assert "--card is of a run's model: name a party" in capsys.readouterr().err
 
 
 def test_naive_bayes_has_its_chances_what_each_attribute_tells_and_its_accuracy(
