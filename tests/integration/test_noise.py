@@ -82,13 +82,3 @@ def test_a_noisy_tree_is_grown_by_two_processes_and_what_it_takes_stands_on_both
     assert (pair.alice / "model.json").read_bytes() == (pair.bob / "model.json").read_bytes()
     ledger = cotally_here("ledger", "show", str(pair.alice / "party.toml")).out
     assert " against each side:\n      of models alone, of " in ledger
-
-
-def test_noise_that_bounds_nothing_is_refused_before_anybody_is_called(pair: Pair) -> None:
-    for changes, words in (
-        ({"noise": "1"}, "noise: needs a max_depth"),
-        ({"noise": "1", "max_depth": 2, "omega": 2}, 'noise: needs omega = "all" or method = "smc"'),
-        ({"noise": "0", "max_depth": 2}, "noise: must be an exact number from 0.001 to 1000"),
-        ({"noise": "much", "max_depth": 2}, "noise: must be an exact number"),
-    ):
-        assert_one_error(cotally_here(*pair.train_arguments(pair.write_job(**changes))), 2, words)

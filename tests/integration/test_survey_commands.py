@@ -54,16 +54,6 @@ def test_two_processes_give_the_same_copy_byte_for_byte(folder: Path) -> None:
     assert (folder / "survey.key").read_bytes() == before
 
 
-def test_a_second_copy_is_one_line_of_error(folder: Path) -> None:
-    text = (folder / "design.toml").read_text().replace('"4/5"', '"7/10"')
-    (folder / "other.toml").write_text(text)
-    ended = run(folder, "disguise", "data.csv", "other.toml", "-o", "x.2.csv", "--secret", "survey.key")
-    assert ended.code == 2
-    assert ended.err.count("\n") == 1
-    assert "has been released with theta 4/5 before" in ended.err
-    assert not (folder / "x.2.csv").exists()
-
-
 def test_an_estimate_is_near_the_truth(folder: Path) -> None:
     """At a confidence of 1 - 10^-6 the interval holds the truth but once in a million runs, the coins being new."""
     asked = ["estimate", "disguised.csv", "design.toml", "income = high and married = yes"]

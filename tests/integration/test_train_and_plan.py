@@ -339,45 +339,6 @@ def test_plan_forecasts_more_records_on_more_workers_over_a_line(pair: Pair) -> 
     assert float(time.split()[1]) == pytest.approx(told.round_trips * 2e6 / 3600, rel=0.05)
 
 
-@pytest.mark.parametrize(("option", "value"), [("--megabits", "0"), ("--megabits", "nan"), ("--delay", "-1")])
-def test_plan_refuses_a_line_that_cannot_be(pair: Pair, option: str, value: str) -> None:
-    ended = cotally_here("plan", pair.bob / "party.toml", pair.write_job(), option, value)
-    assert ended.code == 2
-    assert ended.err.startswith(f"cotally: {option} must be ")
-    assert not ended.out
-
-
-@pytest.mark.parametrize("option", ["--peer-columns", "--splits", "--records", "--workers"])
-@pytest.mark.parametrize(
-    ("value", "words"), [("0", "must be 1 or more"), ("-3", "must be 1 or more"), ("x", "--help`")]
-)
-def test_plan_refuses_impossible_options_in_one_line(pair: Pair, option: str, value: str, words: str) -> None:
-    ended = cotally_here("plan", pair.bob / "party.toml", pair.write_job(), option, value)
-    assert ended.code == 2
-    assert not ended.out
-    (line,) = ended.err.splitlines()
-    assert line.startswith("cotally: ")
-    assert option in line
-    assert words in line
-
-
-@pytest.mark.parametrize(
-    ("party", "terms", "word"),
-    [
-        ("bob", {"theta": "1/2"}, "theta"),
-        ("bob", {"theta": "1/4"}, "1/4"),
-        ("bob", {"omega": 0}, "omega"),
-        ("alice", {"class": "outcome"}, "outcome"),
-    ],
-)
-def test_plan_refuses_a_job_that_could_not_run(pair: Pair, party: str, terms: dict[str, object], word: str) -> None:
-    ended = cotally_here("plan", pair.folder / party / "party.toml", pair.write_job(**terms))
-    assert ended.code == 2
-    assert not ended.out
-    (line,) = ended.err.splitlines()
-    assert word in line
-
-
 def test_plan_refuses_a_second_disguise_of_what_has_left(pair: Pair) -> None:
     run_train(pair, "--progress", "none", method="randomized")
     ended = cotally_here("plan", pair.bob / "party.toml", pair.write_job(theta="3/5"))

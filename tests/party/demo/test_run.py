@@ -272,40 +272,6 @@ def test_a_large_tree_is_printed_to_the_level_that_makes_a_page(tmp_path: Path) 
     assert large[-1] == f"… the first 19 of 100 levels; all of it: cotally show {tmp_path / 'm.json'}"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (("--key-bits", "1024"), ("--key-bits must be an even number from 2048",)),
-        (("--theta", "1/2"), ("--theta", "not 1/2")),
-        (("--theta", "x"), ("--theta must be an exact number",)),
-        (("--test", "1"), ("--test must be 0 or more and below 1",)),
-        (("--ways", "rsa"), ("--ways must list ways of counting",)),
-        (("--max-depth", "0"), ('--max-depth must be an integer from 1 to 65535, or "any"',)),
-        (("--omega", "0"), ("--omega must list windows of 1 or more",)),
-        (("--data", "tic-tac-toe", "--rows", "959"), ("--rows must be 1 to 958",)),
-        (("--alice", "a.csv"), ("need --alice, --bob and --class",)),
-        (("--id", "no"), ("need --alice, --bob and --class",)),
-        (("--data", "votes", "--alice", "a", "--bob", "b", "--class", "c"), ("and no --data",)),
-        (("--alice", "a.csv", "--bob", "b.csv", "--class", "c"), ("a.csv", "does not exist")),
-    ],
-)
-def test_bad_options_are_one_line_and_nothing_is_written(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    arguments: tuple[str, ...],
-    words: tuple[str, ...],
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert cli.main(["demo", "--progress", "none", *arguments]) == 2
-    line = capsys.readouterr().err
-    assert line.startswith("cotally: ")
-    assert line.count("\n") == 1
-    for word in words:
-        assert word in line
-    assert not list(tmp_path.iterdir())
-
-
 def test_a_folder_that_is_no_demos_is_refused_by_the_command(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("mine")
     ended = cotally("demo", "--out", str(tmp_path))

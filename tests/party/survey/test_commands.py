@@ -205,8 +205,6 @@ def test_mine_writes_naive_bayes_that_show_prints_and_predict_reads(
     assert told(capsys, "show", "b.json", "--json") == (folder / "b.json").read_text()
     assert cli.main(["predict", "b.json", "data.csv", "-o", "p.csv"]) == 0
     assert "Accuracy" in capsys.readouterr().err
-    assert "b.json holds no tree" in refused(capsys, "show", "b.json", "--dot")
-    assert "b.json is naive Bayes, which has no levels" in refused(capsys, "show", "b.json", "--levels", "1")
 
 
 def test_privacy_prints_words_or_json_and_takes_priors_from_answers(
