@@ -133,6 +133,8 @@ def _notes(found: Sequence[Tried]) -> Iterator[str]:
         yield "Bits: what the tree has revealed, and what any such tree may reveal."
     if any("most_bits" in each.changes and "noise" not in each.changes for each in found):
         yield "More most_bits needs the same under [agree] of both: a partner may then know as many facts about people."
+    if any("weights" in each.changes for each in found):
+        yield "Weights balance the classes here: in a job they show the partner how many times rarer one class is."
 
 
 def _accuracy(tried: Tried) -> Figure:

@@ -140,6 +140,7 @@ def test_the_page_has_the_table_of_the_screen_and_a_picture_and_what_cannot_be_r
         assert_one_error(cotally_here(*words), 2, said)
     alone = pair.write_job(**JOB, reveal="tree")
     tree = rehearsed(pair, alone, *pilot(pair))["choices"]
+    assert "they show the partner" in cotally_here("rehearse", pair.alice, alone, *pilot(pair)).out
     most = RECORDS // 50
     by_data: list[dict[str, object]] = [
         {"most_bits": 2 * most},
