@@ -357,3 +357,20 @@ def test_no_stream_is_read_twice(monkeypatch: pytest.MonkeyPatch, depth: int, bl
         for _ in one.chooser.extend([random_bits(size, size)]):
             pass
     assert len(read) == len(set(read)) == (128 // depth) * 2**depth * blocks
+
+
+def test_pages_that_are_made_at_once_read_the_seeds_by_contexts_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    chooser, formed = meet(4)[0].chooser, Stream.read
+    by_page: tuple[set[Stream], set[Stream]] = set(), set()
+    alone = chooser._columns(0, 256)
+
+    def read(own: Stream, first: int, row: Bytes) -> object:
+        by_page[first > 0].add(own)
+        if by_page[0] and not by_page[1]:
+            chooser._columns(256, 256)  # as another thread would, in the middle of this page
+        return formed(own, first, row)
+
+    monkeypatch.setattr(Stream, "read", read)
+    assert all((one == other).all() for one, other in zip(chooser._columns(0, 256), alone, strict=True))
+    assert len(by_page[0]) == len(by_page[1]) == 32 * 16
+    assert not by_page[0] & by_page[1]
