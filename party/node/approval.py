@@ -123,7 +123,9 @@ class Approvals:
     def _objection(self, proposal: Proposal) -> Objection | None:
         folder, approvals = self.config.folder, self.config.agree.approvals
         if proposal.refused:
-            return Objection("refusal", f"job {proposal.name} was refused here (`cotally status {folder} --all`)")
+            return Objection(
+                "refusal", f"job {proposal.name} was refused here (`cotally ledger {folder}` shows by whom)"
+            )
         if not proposal.waits(approvals):
             return None
         by = "we propose" if self.initiates else f"{self.pages.peer.name} proposes"
@@ -132,7 +134,7 @@ class Approvals:
         return Objection(
             "approval",
             f"{by} job {proposal.name}, which waits for {who} here to approve it: `cotally status {folder}` shows it, "
-            f"`cotally approve {folder} {proposal.name} --as NAME` signs it",
+            "`cotally approve` signs it",
         )
 
     def _would_reveal(self, job: Job) -> WouldReveal:

@@ -80,7 +80,7 @@ def read_name(text: str) -> str:
     """Return the name under which somebody signs."""
     name = " ".join(text.split())
     if not 1 <= len(name) <= MOST_NAME or not name.isprintable():
-        raise InputError(f"--as must be the name of who decides, of 1 to {MOST_NAME} characters")
+        raise InputError(f"the name of who decides must have 1 to {MOST_NAME} characters")
     return name
 
 

@@ -295,7 +295,7 @@ def test_a_name_is_one_line_that_can_be_read(tmp_path: Path) -> None:
     sessions = by_hand(tmp_path)
     assert waits(sessions)
     for name in ("", " \n", "Ann\x1b[2J", "A" * 101):
-        with pytest.raises(InputError, match="--as must be the name of who decides"):
+        with pytest.raises(InputError, match="the name of who decides must have 1 to"):
             sign(sessions, name)
     with pytest.raises(InputError, match="no job of the name 00 was proposed here"):
         decide(tmp_path / "alice", sessions.local("alice").secrets.coins, "00", "Ann", approved=True)
