@@ -90,7 +90,7 @@ class Approvals:
         """Object to another table or list of the peer's, by its commitment, than the approved job began with."""
         if self._asked is None or self.begins_with(what, theirs):
             return None
-        return self._judge(self._asked, what.encode(), theirs)
+        return self._judge(self._asked, what, theirs)
 
     def begins_with(self, what: str, theirs: bytes) -> bool:
         """Return whether the approved job first began with this table or list, and note that it does if it begins."""
@@ -103,8 +103,8 @@ class Approvals:
             self.pages.write(ProposedTableEntry(self.local.dataset, proposal, what, theirs))
         return theirs in known or not known
 
-    def _judge(self, job: Job, *tables: bytes) -> Objection | None:
-        digest, found = self._digest(job, *tables), proposals(self.pages.ledger.entries(), self.is_good)
+    def _judge(self, job: Job, other: str | None = None, theirs: bytes = b"") -> Objection | None:
+        digest, found = self._digest(job, other, theirs), proposals(self.pages.ledger.entries(), self.is_good)
         proposal = next((each for each in found if each.said.proposal == digest), None)
         if proposal is None and self._is_full(found):
             return Objection(
@@ -115,7 +115,7 @@ class Approvals:
         if proposal is None:
             would = self._would_reveal(job)
             content, records = job_content(job), len(self.local.records)
-            said = ProposalEntry(self.local.dataset, digest, content, self.initiates, records, would)
+            said = ProposalEntry(self.local.dataset, digest, content, self.initiates, records, would, other)
             self.pages.write(said)
             proposal = Proposal(said, self.pages.peer, self.pages.date())
         return self._objection(proposal)
@@ -157,18 +157,18 @@ class Approvals:
         waiting = [each for each in found if each.peer == peer and not each.said.ours and each.waits(approvals)]
         return not self.initiates and len(waiting) >= MOST_WAITING
 
-    def _digest(self, job: Job, *tables: bytes) -> bytes:
+    def _digest(self, job: Job, other: str | None = None, theirs: bytes = b"") -> bytes:
         """Return what people sign: a digest of all that must be the same for their decision to hold."""
         local, peer = self.local, self.pages.peer
         names = [attribute.name for attribute in local.table.attributes]
         groups = sorted(sorted(names[column] for column in group) for group in local.groups)
-        same = [peer.name, peer.fingerprint, local.dataset, self.initiates, job_content(job), groups]
+        same = [peer.name, peer.fingerprint, local.dataset, self.initiates, job_content(job), groups, other]
         rows = b""
         if isinstance(job, Predict):
             shared = self.offers.offer.shared
             rows = canonical(*(person.encode() for person in shared.people), shared.codes.tobytes())
         table = local.whole_digest
-        return keyed_digest(local.secrets.coins, b"proposal", json.dumps(same).encode(), table, rows, *tables)
+        return keyed_digest(local.secrets.coins, b"proposal", json.dumps(same).encode(), table, rows, theirs)
 
 
 def decide(folder: Path, secret: bytes, run: str, who: str, *, approved: bool, clock: Calendar = now) -> Proposal:

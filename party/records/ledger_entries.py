@@ -291,13 +291,17 @@ class WouldReveal(_Declared):
 
 
 class ProposalEntry(EntryOfData, kind="proposal"):
-    """A job that waits for people to decide, ours or the peer's, by a digest of all that they decide about."""
+    """A job that waits for people to decide, ours or the peer's, by a digest of all that they decide about.
+
+    `other` is what of the peer's, its table or list, is not as it was when the same job was approved before.
+    """
 
     proposal: bytes
     job: dict[str, Any]
     ours: bool
     records: int
     reveals: WouldReveal
+    other: str | None = field(default=None, metadata=LEFT_OUT)
 
 
 class DecisionEntry(EntryOfData, kind="decision"):

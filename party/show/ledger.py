@@ -280,7 +280,8 @@ def proposed_lines(job: Proposal) -> Iterator[str]:
     told = ((name, value) for name, value in said.job.items() if name not in ("kind", *unused))
     terms = (f"{name.removesuffix('_name')} = {value}" for name, value in told if value not in (None, []))
     of = "us" if said.ours else job.peer.name
-    yield f"Job {job.name} of {of}: {_job_text(said.job)}, proposed {job.time}"
+    again = "" if said.other is None else f", with another {said.other} of {job.peer.name} than it began with"
+    yield f"Job {job.name} of {of}: {_job_text(said.job)}{again}, proposed {job.time}"
     yield f"  terms: {printable(', '.join(terms))}"
     yield f"  by what was known then, of {said.records:,} records: {_would_text(said.reveals)}"
     yield from (f"  {_word(*word)}" for word in job.words.values())

@@ -100,6 +100,30 @@ def test_a_tree_alone_is_proposed_with_its_bits_and_no_counts(tmp_path: Path) ->
     assert (would.counts, would.read, would.epsilon) == (None, None, None)
 
 
+BAYES = make_terms(method="smc", learner=Learner.NAIVE_BAYES)
+RULES = make_terms(learner=Learner.RULES, rules=RuleTerms(Fraction(1, 2), 2, 9), method="smc")
+NOISY = make_terms(method="smc", noise=Fraction(1), max_depth=2)
+
+
+@pytest.mark.parametrize(
+    ("job", "has"),
+    [
+        (BAYES, {"counts", "likely_counts"}),
+        (RULES, {"counts", "likely_counts"}),
+        (NOISY, {"counts", "likely_counts", "epsilon"}),
+        (make_terms(method="randomized", theta=Fraction(7, 10)), {"read"}),
+        (Crosstab(CrosstabTerms("b0", "a1", Fraction(1, 2))), {"counts", "epsilon"}),
+        (Align(), {"people"}),
+    ],
+)
+def test_each_kind_of_job_is_kept_with_what_it_would_reveal(tmp_path: Path, job: Terms | Job, has: set[str]) -> None:
+    epsilon = 'epsilon = "5"\n' if "epsilon" in has else ""
+    sessions = by_hand(tmp_path, agree=f"{ANY_ODDS}{epsilon}")
+    assert waits(sessions, job)
+    told = {name for name, value in vars(proposed(sessions)[0].said.reveals).items() if value is not None}
+    assert told - {"seconds", "megabytes"} == has
+
+
 def moved(column: int) -> Any:
     codes = CASE.codes.copy()
     codes[:, column] ^= 1
@@ -135,6 +159,7 @@ def test_an_approved_job_holds_for_the_table_of_the_peer_with_which_it_began(tmp
     sessions.run(job)
     other = replace(sessions, case=moved(2))
     assert waits(other, job)
+    assert proposed(sessions)[-1].said.other == "table"
     assert len(of_kind(contents(sessions, "alice"), "crosstab")) == 2
     sign(sessions, "Ann")
     other.run(job)
@@ -251,7 +276,6 @@ def test_no_signature_widens_a_bound_and_who_calls_may_decide_by_hand_too(tmp_pa
 
 ANSWERS = Predict(PredictionTerms(bytes(32), Receiver.INITIATOR, probabilities=False))
 SMC = make_terms(method="smc")
-RULES = make_terms(learner=Learner.RULES, rules=RuleTerms(Fraction(1, 2), 2, 9), method="smc")
 
 
 @pytest.mark.parametrize(
@@ -261,7 +285,7 @@ RULES = make_terms(learner=Learner.RULES, rules=RuleTerms(Fraction(1, 2), 2, 9),
         (SMC, {"most_counts": 9}, {}),
         (SMC, {"most_counts": 9}, {"most_counts": 9, "most_runs": None}),
         (CASE.terms, {"most_counts": 9}, {"most_counts": 9, "odds": None}),
-        (make_terms(method="smc", noise=Fraction(1), max_depth=2), {"epsilon": Fraction(1)}, {}),
+        (NOISY, {"epsilon": Fraction(1)}, {}),
         (make_terms(method="randomized"), {}, {"most_bits": None}),
         (RULES, {"most_counts": 9, "most_sets": 9}, {"most_counts": 9}),
         (Crosstab(CrosstabTerms("b", "a", None)), {"most_counts": 9}, {}),
