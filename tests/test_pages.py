@@ -3,12 +3,19 @@
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from types import ModuleType
 
 import pytest
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.expected_conditions import visibility_of_element_located as visible
+from selenium.webdriver.support.wait import WebDriverWait
 
 from party.cli.main import COMMANDS
+from tests.support.browser import chromium
 
 ROOT = Path(__file__).parents[1]
 PAGES = ROOT / "scripts" / "pages"
@@ -50,11 +57,26 @@ def test_what_a_page_would_load_from_elsewhere_is_found(
     assert bool(build.outside(tmp_path)) is loads
 
 
-@pytest.mark.full
-def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [ROOT / "scripts" / "docs", "-o", tmp_path / "site"], capture_output=True, text=True, check=False
-    )
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The site as it is built, without a warning, and served; its address."""
+    folder = tmp_path_factory.mktemp("pages") / "site"
+    done = subprocess.run([ROOT / "scripts" / "docs", "-o", folder], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert (tmp_path / "site" / "guide" / "docs" / "commands.html").exists()
-    assert "most_predictions" in (tmp_path / "site" / "search" / "search_index.json").read_text("utf-8")
+    handler = partial(SimpleHTTPRequestHandler, directory=str(folder))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+
+
+@pytest.mark.full
+def test_a_browser_that_searches_the_site_loads_nothing_from_elsewhere(site: str, tmp_path: Path) -> None:
+    with chromium(tmp_path, "--window-size=1300,900") as browser:
+        browser.get(f"{site}guide/docs/commands.html")
+        wait = WebDriverWait(browser, 60)
+        wait.until(visible((By.CSS_SELECTOR, "input.md-search__input"))).send_keys("most_predictions")
+        wait.until(visible((By.CSS_SELECTOR, ".md-search-result__item")))
+        loaded = browser.execute_script("return performance.getEntriesByType('resource').map(({ name }) => name)")
+    assert len(loaded) > 3
+    assert [name for name in loaded if not name.startswith((site, "data:", "blob:"))] == []
