@@ -4,7 +4,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from party.models.any_file import KeptResult, model_json
+from party.models import bayes_file, itemset_file, tree_file
+from party.models.any_file import KeptResult
 from party.models.tree_file import references
 from protocols.association.joint import JointItemsets
 from protocols.learning.naive_bayes import NaiveBayes
@@ -22,8 +23,10 @@ _CHANCE: _Json = {"type": "number", "minimum": 0, "maximum": 1}
 def schema_of(model: KeptResult) -> str:
     """Return the schema as text."""
     fields = _sets(model) if isinstance(model, JointItemsets) else _classes(model)
-    name = json.loads(model_json(model))["format"]
-    top = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": name}
+    formats = {Tree: tree_file.FORMAT, NaiveBayes: bayes_file.FORMAT}
+    name = formats.get(type(model), itemset_file.FORMAT)
+    name = itemset_file.WITHOUT_COUNTS if isinstance(model, JointItemsets) and not model.has_counts else name
+    top: dict[str, object] = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": name}
     top |= {"$defs": {"node": _node(model)}} if isinstance(model, Tree) else {}
     return json.dumps({**top, **_object({"format": {"const": name}, **fields})}, indent=1) + "\n"
 

@@ -13,6 +13,7 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import duckdb
 import jpmml_evaluator
@@ -293,7 +294,25 @@ def test_a_model_fits_its_json_schema_and_nothing_else_does(kind: str) -> None:
 
 def with_value(text: str) -> Tree:
     column = Attribute("alice", "city", ("Oslo", text))
-    return Tree(Schema((column,), TARGET, ()), Split((), 0, (Leaf((), 0), Leaf((), 1))))
+    schema = Schema((column,), Attribute("", "outcome", ("bad", "good")), ())
+    return Tree(schema, Split((), 0, (Leaf((), 0), Leaf((), 1))))
+
+
+NAMED = ["'; DROP TABLE people; --", "'" * 3 + '"' * 3, "]]><evil/>", "&lt;", "${x} {{x}} %s", "*/ 1 /*", "\u202eabc"]
+
+
+@pytest.mark.parametrize("text", NAMED)
+def test_what_a_partner_names_a_value_is_a_text_and_nothing_more(text: str, tmp_path: Path) -> None:
+    model, cells = with_value(text), ["Oslo", text]
+    if text.isprintable():
+        found = sqlite3.connect(":memory:").execute(f"SELECT {sql_of(model)} FROM (SELECT ? AS city)", [text])
+        assert found.fetchall() == [("good",)]
+    (tmp_path / "score.py").write_text(python_of(model))
+    asked = f"from score import *; print([classify(MODEL, {{'city': each}})[0] for each in {cells!a}])"
+    done = subprocess.run([sys.executable, "-c", asked], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout == "['bad', 'good']\n"
+    told = ET.fromstring(pmml_of(model))  # our own
+    assert [each.text for each in told.iter("{http://www.dmg.org/PMML-4_4}cell")] == cells
 
 
 REFUSED = [
