@@ -37,7 +37,8 @@ from protocols.role import Role, exchange
 
 LANES: Final = 64
 _FEWEST: Final = 1 << 13
-"""How many are made first, then twice as many as before: what is left over is lost, and each batch is an exchange."""
+_AHEAD: Final = 1 << 16
+"""How many are made at most where fewer are wanted: what is left over at the end is lost, each batch is an exchange."""
 _MOST: Final = 1 << 17
 _USE_BITS: Final = 128
 
@@ -70,7 +71,7 @@ class Triples:
         while count:
             if not self._left:
                 yield from self._make(max(min(count, _MOST), self._batch))
-                self._batch = min(2 * self._batch, _MOST)
+                self._batch = min(2 * self._batch, _AHEAD)
             chosen, pairs = self._left.pop()
             if len(pairs) > count:
                 rest = slice(count, None)

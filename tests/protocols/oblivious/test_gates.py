@@ -183,7 +183,7 @@ def test_fewer_triples_are_left_over_than_were_used_and_than_a_batch_has(used: i
     transcript = Transcript()
     run_pair(deal(one), deal(other), transcript)
     made = sum(len(page.matrix) // 4 for page in transcript.sent_by_a if isinstance(page, ChoicePage))
-    assert 0 <= made - used < min(2 * used, 1 << 17)
+    assert 0 <= made - used < min(2 * used, 1 << 16)
 
 
 def test_shares_of_another_length_are_refused() -> None:
