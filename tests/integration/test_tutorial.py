@@ -25,6 +25,8 @@ TUTORIAL, HOW_TO = ((PAGES / name).read_text("utf-8") for name in ("tutorial.md"
 BEFORE, RUN = re.split("^(?=```console\n[$] cotally serve)", TUTORIAL, flags=re.MULTILINE)
 SIGNED, TOGETHER = "Let two people sign each job", "Classify new people together"
 EXPORTED = "Use the model in a database or another program"
+OLDER = "Bring a folder of an older release on"
+KEPT = PAGES.parents[1] / "tests" / "party" / "records" / "kept" / "0.2.0.tar.xz"
 DIFFER = "cotally: the parties differ on "
 JOB = r"\b[0-9a-f]{16}\b"
 Fence = tuple[str, str, str]
@@ -135,9 +137,14 @@ def test_two_people_sign_a_job_as_the_how_to_says(made: Path, tmp_path: Path) ->
     assert walk(fences(section(SIGNED)), folder) == ["serve", "propose", "status", "approve", "approve"]
 
 
+def test_a_folder_of_an_older_release_is_brought_on_as_the_how_to_says(tmp_path: Path) -> None:
+    subprocess.run(["tar", "xf", KEPT], cwd=tmp_path, check=True)
+    assert walk(fences(section(OLDER)), tmp_path) == ["upgrade", "upgrade"]
+
+
 def test_the_other_how_tos_work_as_they_stand(made: Path, tmp_path: Path) -> None:
     folder = Path(shutil.copytree(made, tmp_path / "copy"))
-    others = [text for text in HOW_TO.split("\n## ") if not text.startswith((SIGNED, TOGETHER, EXPORTED))]
+    others = [text for text in HOW_TO.split("\n## ") if not text.startswith((SIGNED, TOGETHER, EXPORTED, OLDER))]
     assert walk(fences("\n".join(others)), folder) == [
         "plan",
         "rehearse",
