@@ -20,10 +20,11 @@ from party.keys.keystore import load_key, load_secret
 from party.node.inputs import pinned_peer
 from party.settings.party import PartyConfig, read_party_config
 from party.transport.grpc.probe import Sight, check_host, check_key, own_release, probe
-from party.transport.grpc.status import WIRE_VERSION, check_free
+from party.transport.grpc.status import check_free
 from party.transport.look import LOOK_SECONDS, PortView, greet, reach, resolve
 from protocols.errors import CotallyError, PeerError
 from protocols.terms import KEY_FLOOR
+from protocols.two_party.agreement import SPOKEN, common_version, versions_text
 
 MOST_SKEW: Final = timedelta(minutes=5)
 _ANY_ADDRESS: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  # what is listened on, not where
@@ -168,10 +169,10 @@ class Examination:
 
     def _version(self) -> tuple[str, ...]:
         theirs = self._sight
-        if theirs.version != WIRE_VERSION:
+        if common_version(theirs.version) is None:
             raise PeerError(
-                f"we speak version {WIRE_VERSION} of the wire (cotally {own_release()}), {self._peer.name} speaks "
-                f"{theirs.version} (cotally {theirs.release}): install the same release on both sides"
+                f"we speak version {versions_text(SPOKEN)} of the wire (cotally {own_release()}), {self._peer.name} "
+                f"speaks {theirs.version} (cotally {theirs.release}): install the same release on both sides"
             )
         return own_release(), theirs.release
 

@@ -19,6 +19,7 @@ from party.keys.certificates import Peer
 from party.names import odds_words, suggestion
 from party.records.ledger import Ledger, PeerName, noted
 from party.records.ledger_entries import (
+    UNLISTED,
     AnswersEntry,
     CrosstabEntry,
     EntryOfData,
@@ -27,7 +28,7 @@ from party.records.ledger_entries import (
     RunEntry,
     asking_text,
 )
-from party.records.releases import UNLISTED, check_release, release_of, released
+from party.records.releases import check_release, release_of, released
 from party.records.run_entries import tables_of
 from party.records.tally import Dealings
 from party.settings.ids import AlignmentBounds

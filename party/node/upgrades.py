@@ -42,8 +42,8 @@ from party.records.ledger import (
     open_ledger,
     read_ledger,
 )
-from party.records.ledger_entries import ReleaseEntry, RunEntry, SetsEntry
-from party.records.releases import CONTRAST, UNLISTED, released
+from party.records.ledger_entries import UNLISTED, ReleaseEntry, RunEntry, SetsEntry
+from party.records.releases import CONTRAST, released
 from party.settings.job import GONE_TERMS
 from party.settings.party import GONE_NUMBER, GONE_SETTINGS
 from party.settings.place import CONFIG_FILE

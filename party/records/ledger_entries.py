@@ -136,6 +136,10 @@ def terms_read(content: Mapping[str, Any]) -> Terms:
     return terms
 
 
+UNLISTED: Final = "unlisted"
+"""The field of a release by which an upgrade says which older one kept no list of the counts that it revealed."""
+
+
 class ReleaseEntry(EntryOfData, kind="release"):
     """The fields of a data set that no later run may change, ours or the peer's, and what the run spends."""
 

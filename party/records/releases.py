@@ -102,8 +102,8 @@ _ORDER = (
 
 _NOW = {"theta": ("disguise", "odds"), "seed": ("prune", "0")}
 """What goes with a field in this release, and went with it otherwise in one before: fields that only that one wrote."""
-CONTRAST, UNLISTED = {"disguise": "contrast"}, "unlisted"
-"""What an upgrade adds to what an older copy released, and the field of a data set whose counts 0.1 did not list."""
+CONTRAST = {"disguise": "contrast"}
+"""What an upgrade adds to what an older copy released."""
 
 
 def first_change(known: Mapping[str, object], fields: Mapping[str, object]) -> str | None:

@@ -162,7 +162,8 @@ class Dealings:
     `crosstabs` are tables of two columns, as far as they are known here, by what they are.
     `alignments` are what was learned of each pair of lists, `named` the names of columns and values that the peer
     received, in each form, `heard` those that it sent in runs. `proposed` are the jobs about which people decide.
-    `refused` are the comparisons of whole lists that found a difference, or no end.
+    `refused` are the comparisons of whole lists that found a difference, or no end. `unlisted` is the older release
+    that kept no list of the counts that it revealed.
     """
 
     dataset: str
@@ -175,6 +176,7 @@ class Dealings:
     heard: list[kinds.ColumnsEntry] = field(default_factory=list)
     crosstabs: dict[bytes, kinds.CrosstabEntry] = field(default_factory=dict)
     refused: int = 0
+    unlisted: str = ""
     proposed: list[Proposal] = field(default_factory=list)
     booked: list[Booked] = field(default_factory=list)
     trees: dict[bytes, tuple[int, Leaves]] = field(default_factory=dict)
@@ -236,6 +238,8 @@ class Dealings:
                 self.crosstabs[said.question] = said
                 if said.noise is None:
                     self.telling.add(said.question.hex())
+            case kinds.ReleaseEntry(fields=fields) if kinds.UNLISTED in fields:
+                self.unlisted = str(fields[kinds.UNLISTED])
             case kinds.RunEntry():
                 self.runs[said.run] = said
                 _once(self.heard, _peer_columns(said, self.peer.name))

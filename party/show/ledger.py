@@ -27,7 +27,9 @@ def dealings_lines(told: Dealings, *, full: bool) -> Iterator[str]:
     peer = told.peer.name
     runs = counted(len(told.runs), "run")
     when = told.first if told.first == told.last else f"{told.first} to {told.last}"
-    yield f"Data set {printable(told.dataset)!r} with {peer}: {runs}, {when}"
+    yield f"Data set {printable(told.dataset)!r} with {peer}: {runs}{when and f', {when}'}"
+    if told.unlisted:
+        yield f"  before that, cotally {told.unlisted} revealed exact counts, and listed none"
     yield from (f"  {line}" for each in told.proposed for line in proposed_lines(each))
     yield from (f"  {alignment_text(each, peer)}" for each in told.alignments.values())
     if told.refused:

@@ -25,6 +25,7 @@ from party.wire.codec import decode, encode, longest_frame
 from protocols.errors import DisagreementError, PeerError
 from protocols.messages import SignedHead
 from protocols.role import Fact, Message, Note, Progress, Receive, Role, Save, Send
+from protocols.two_party.agreement import SPOKEN
 
 STOP_SECONDS: Final = 2.0  # how long a stop may take to reach the peer
 _ABSORB_SECONDS: Final = 0.05
@@ -135,6 +136,7 @@ class PagedChannel(ABC):
     def __init__(self, peer: str, outgoing: Pages, incoming: Pages, silence: float, fingerprint: str = "") -> None:
         self.peer = peer
         self.fingerprint = fingerprint
+        self.version = SPOKEN[0]
         self.traffic = Traffic()
         self.recording: Recording | None = None
         self.ends: LedgerEnds | None = None

@@ -12,6 +12,7 @@ from party.errors import ConfigError
 from party.wire.codec import MAX_FRAME
 from protocols.errors import PeerError
 from protocols.messages import SignedHead
+from protocols.two_party.agreement import SPOKEN, Versions
 
 _LOOK_SECONDS: Final = 0.5
 _STILL_SECONDS: Final = 5.0
@@ -106,19 +107,21 @@ class Sparingly:
 
 @dataclass(frozen=True)
 class Waits:
-    """How long a party waits for its peer.
+    """How long a party waits for its peer, and which versions of the messages it speaks.
 
     Args:
         patience: Seconds without a sign of life before the peer counts as lost.
         silence: Seconds without a frame from a peer that lives: computing takes time, but not for ever.
         timer: Measures both.
         heed: Called again and again while no session is open yet; what it raises ends the waiting.
+        spoken: The versions, the newest first.
     """
 
     patience: float = 30.0
     silence: float = 3600.0
     timer: Timer = REAL_TIME
     heed: Callable[[], None] | None = None
+    spoken: Versions = SPOKEN
 
     def __post_init__(self) -> None:
         if not _LEAST_PATIENCE <= self.patience <= _MOST_PATIENCE:

@@ -39,7 +39,32 @@ from protocols.terms import (
 from protocols.two_party.equality import CLASSES, IDS, as_spelt, as_written, compare_on_record, tell_difference
 from protocols.two_party.inputs import PartyInputs, held_out_records, split_records, training_records
 
-VERSION = "cotally/3"
+Versions = tuple[int, ...]
+SPOKEN: Versions = (3,)
+"""The versions of the messages that this release speaks, the newest first: its own and, from 0.4 on, the one before."""
+
+
+def versions_text(spoken: Versions) -> str:
+    """Return what a greeting says of versions.
+
+    >>> versions_text((4, 3))
+    '4 3'
+    """
+    return " ".join(map(str, spoken))
+
+
+def common_version(theirs: str, spoken: Versions = SPOKEN) -> int | None:
+    """Return the newest version that both speak, which either side finds alike; None where there is none.
+
+    >>> common_version("4 3"), common_version("5 4"), common_version("3", (4, 3))
+    (3, None, 3)
+    """
+    told = theirs.split(" ")
+    known = {int(each) for each in told if each.isascii() and each.isdigit() and len(each) < 9}
+    return max(known & {*spoken}, default=None) if len(known) == len(told) else None
+
+
+VERSION = f"cotally/{versions_text(SPOKEN)}"
 MAX_SET_BITS = 1 << 34  # of one side's sets of items, a bit per record each: 2 GiB, twice over at worst
 FIELDS = (
     "version", "party", *TERM_NAMES, "initiator", "responder", "model", "receiver", "probabilities", "ids",
@@ -329,7 +354,8 @@ def _greeting_objection(
 
 
 def _names_objection(party: str, greeting: Greeting, peer: str) -> Objection | None:
-    if greeting.version != VERSION:
+    protocol, _, versions = greeting.version.partition("/")
+    if protocol != "cotally" or common_version(versions) is None:
         return Objection("version", _PEER_WANTS["version"])
     if greeting.party != peer or greeting.party == party:
         return Objection("party", f"the peer must be {peer}, and not {party}")

@@ -28,12 +28,11 @@ from party.keys.passphrase import write_secret
 from party.keys.sealing import read_party_secret
 from party.transport.grpc.probe import own_release, probe
 from party.transport.grpc.server import NodeServer
-from party.transport.grpc.status import WIRE_VERSION
 from tests.integration.test_rpc_identity import OPEN
 from tests.support.examples import few
 from tests.support.identities import create_identity
 from tests.support.processes import Pair, cotally, cotally_here, finish, make_pair, serving
-from tests.support.rpc import stub
+from tests.support.rpc import WIRE_VERSION, stub
 
 PHRASE = "nine small grey herons"
 ROWS = [["xy"[i % 2], "yn"[i // 2 % 2]] for i in range(200)]

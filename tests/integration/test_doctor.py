@@ -103,7 +103,7 @@ def test_where_all_is_well_each_layer_says_so_from_both_sides(pair: Pair) -> Non
 def test_a_node_in_a_session_answers_too(pair: Pair) -> None:
     with node(pair) as server:
         with server._changed:
-            server._start(next(iter(server._peers.values())), bytes(16))
+            server._start(next(iter(server._peers.values())), bytes(16), 3)
         ended = examine(pair, server.address)
         assert ended.code == 0, ended.out
         assert "a session runs there at present" in ended.out

@@ -23,7 +23,7 @@ from party.keys.identity import Identity, make_identity
 from party.transport.grpc.client import connect
 from party.transport.grpc.probe import Acquaintance, Sight, _sight, own_release, probe
 from party.transport.grpc.server import NodeServer
-from party.transport.grpc.status import WIRE_VERSION, split_address
+from party.transport.grpc.status import split_address
 from party.transport.look import PortView, greet, reach
 from party.wire.v1 import node_pb2 as wire
 from protocols.errors import PeerError
@@ -32,7 +32,7 @@ from tests.integration.test_rpc_identity import identity
 from tests.support import processes
 from tests.support.identities import create_identity
 from tests.support.processes import finish, make_pair, serving
-from tests.support.rpc import Parties
+from tests.support.rpc import WIRE_VERSION, Parties
 
 HANDSHAKE_FAILURE = b"\x15\x03\x03\x00\x02\x02\x28"  # an alert of TLS (RFC 8446, section 6)
 REPLY = wire.ProbeReply(version="2", release="1.0.0rc1+x", clock=60, caller="alice", busy=True)

@@ -23,13 +23,12 @@ from party.records.tally import dealings
 from party.transport.channel import drive
 from party.transport.grpc.client import connect
 from party.transport.grpc.server import NodeServer
-from party.transport.grpc.status import WIRE_VERSION
 from party.transport.look import shown_certificate
 from party.transport.pages import Reason, Waits
 from tests.integration.test_rpc_identity import OPEN, certified, refusal
 from tests.support.identities import create_identity
 from tests.support.processes import Pair, cotally, finish, make_pair, serving
-from tests.support.rpc import Forwarder, Parties, make_parties, receive_bulk, send_bulk, stub
+from tests.support.rpc import WIRE_VERSION, Forwarder, Parties, make_parties, receive_bulk, send_bulk, stub
 
 LATER = timedelta(days=1)
 LONG_AGO = datetime.now(UTC) - LIFETIME - LATER

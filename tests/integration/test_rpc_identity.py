@@ -22,7 +22,6 @@ from party.keys.identity import Identity, make_identity
 from party.transport.grpc import server as server_module
 from party.transport.grpc.client import connect
 from party.transport.grpc.server import NodeServer
-from party.transport.grpc.status import WIRE_VERSION
 from party.transport.pages import Reason, Waits
 from party.wire.v1 import node_pb2 as wire
 from party.wire.v1 import node_pb2_grpc
@@ -30,7 +29,7 @@ from protocols.errors import PeerError
 from protocols.messages import Verdict
 from tests.support.identities import create_identity
 from tests.support.responder import Responder
-from tests.support.rpc import SESSION, Parties, call, raw_channel, stub
+from tests.support.rpc import SESSION, WIRE_VERSION, Parties, call, raw_channel, stub
 from tests.support.timer import SkippingTimer
 
 Code = grpc.StatusCode

@@ -14,7 +14,7 @@ from party.errors import PeerLostError
 from party.transport.channel import PagedChannel
 from party.transport.grpc import server as server_module
 from party.transport.grpc.server import NodeServer
-from party.transport.grpc.status import LONG_POLL, WIRE_VERSION
+from party.transport.grpc.status import LONG_POLL
 from party.transport.pages import PAGE_BYTES, WINDOW, Reason
 from party.wire.codec import encode
 from party.wire.v1 import node_pb2 as wire
@@ -23,7 +23,7 @@ from protocols.errors import PeerError
 from protocols.messages import Verdict
 from tests.support.processes import wait_for
 from tests.support.responder import BAD_PAGES
-from tests.support.rpc import SESSION, Parties, call, opened, raw_channel, stub
+from tests.support.rpc import SESSION, WIRE_VERSION, Parties, call, opened, raw_channel, stub
 from tests.support.timer import SkippingTimer
 
 A = TypeVar("A")

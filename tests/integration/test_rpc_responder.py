@@ -15,7 +15,7 @@ from party.transport.channel import drive
 from party.transport.grpc import client as client_module
 from party.transport.grpc import probe, status
 from party.transport.grpc.probe import CLIENT_OPTIONS
-from party.transport.grpc.status import WIRE_VERSION, refused
+from party.transport.grpc.status import refused
 from party.wire.codec import encode
 from party.wire.v1 import node_pb2 as wire
 from party.wire.v1 import node_pb2_grpc
@@ -24,7 +24,7 @@ from protocols.messages import Verdict
 from protocols.role import receive
 from tests.support.processes import wait_for
 from tests.support.responder import BAD_PAGES, Responder
-from tests.support.rpc import SESSION, Parties
+from tests.support.rpc import KEPT_FRAMES, SESSION, WIRE_VERSION, Parties, stub
 from tests.support.timer import SkippingTimer
 
 Code = grpc.StatusCode
@@ -181,6 +181,23 @@ def test_each_status_of_the_peer_becomes_an_error_without_its_text(
     assert type(error.value) is type(refused(code, "bob", ""))
     may_pass = code in {Code.UNAVAILABLE, Code.DEADLINE_EXCEEDED, Code.RESOURCE_EXHAUSTED}
     assert (len(servicer.pulls) > 1) == may_pass
+
+
+@pytest.mark.parametrize("release", ["0.1.0", "0.2.0"])
+def test_what_a_released_version_opens_with_is_refused_in_one_line_on_both_sides(
+    parties: Parties, responder: tuple[Responder, str], release: str
+) -> None:
+    frames = KEPT_FRAMES[release]
+    request = wire.OpenRequest.FromString(frames["OpenRequest"])
+    theirs = request.version
+    with parties.serve() as server, stub(parties.alice, parties.pinned_bob, server.address) as calls:
+        assert calls.Open(request, timeout=5).version == WIRE_VERSION
+        with pytest.raises(PeerError, match=f"^we speak version {WIRE_VERSION} .*alice speaks {theirs}: install"):
+            server.accept(5)
+    servicer, address = responder
+    servicer.version = wire.OpenReply.FromString(frames["OpenReply"]).version
+    with pytest.raises(PeerError, match=f"^we speak version {WIRE_VERSION} of the wire, bob speaks {theirs}: install"):
+        parties.connect(address)
 
 
 def test_a_version_that_is_no_number_is_not_shown(parties: Parties, responder: tuple[Responder, str]) -> None:

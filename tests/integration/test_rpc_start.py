@@ -1,23 +1,19 @@
 """What keeps a node or a call from starting, and what its environment cannot change."""
 
-from types import SimpleNamespace
-
 import grpc
 import pytest
 
 from party.errors import ConfigError, DatesError, PeerLostError
 from party.keys.certificates import LIFETIME, utc_now
 from party.keys.identity import make_identity
-from party.transport.grpc import client as client_module
 from party.transport.grpc import server as server_module
-from party.transport.grpc import status
 from party.transport.grpc.client import connect
 from party.transport.grpc.server import NodeServer
-from party.transport.grpc.status import WIRE_VERSION
 from party.transport.pages import Reason, Waits
 from party.wire.v1 import node_pb2 as wire
 from protocols.errors import InputError, PeerError
-from tests.support.rpc import SESSION, Parties, opened, stub
+from protocols.two_party.agreement import Versions, versions_text
+from tests.support.rpc import SESSION, WIRE_VERSION, Parties, opened, stub
 from tests.support.timer import SkippingTimer
 
 
@@ -85,17 +81,32 @@ def test_the_environments_proxy_is_not_used(parties: Parties, monkeypatch: pytes
         channel.close()
 
 
-def test_another_version_is_told_ours_and_starts_no_session(parties: Parties, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client_module, "status", SimpleNamespace(**vars(status) | {"WIRE_VERSION": "999"}))
-    with parties.serve() as server:
+@pytest.mark.parametrize(("ours", "theirs"), [((5, 4), (3,)), ((3,), (5, 4)), ((3,), (2,))])
+def test_a_peer_of_no_common_version_is_told_ours_and_starts_no_session(
+    parties: Parties, ours: Versions, theirs: Versions
+) -> None:
+    told, known = (versions_text(spoken).replace(" ", " or ") for spoken in (ours, theirs))
+    with parties.serve(spoken=theirs) as server:
         with pytest.raises(
-            PeerError, match=f"^we speak .* bob speaks {WIRE_VERSION}: install the same release on both"
+            PeerError, match=f"^we speak version {told} of the wire, bob speaks {known}: install the same release on b"
         ):
-            parties.connect(server.address)
-        with pytest.raises(PeerError, match=f"^we speak version {WIRE_VERSION} of the wire, alice speaks 999: install"):
+            parties.connect(server.address, spoken=ours)
+        with pytest.raises(PeerError, match=f"^we speak version {known} of the wire, alice speaks {told}: install"):
             server.accept(5)
         with pytest.raises(PeerLostError):
             server.accept(0.1)
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "spoken"), [((3,), (3,), 3), ((4, 3), (3,), 3), ((3,), (4, 3), 3), ((4, 3), (5, 4), 4)]
+)
+def test_the_lower_of_two_neighbouring_versions_is_spoken(
+    parties: Parties, ours: Versions, theirs: Versions, spoken: int
+) -> None:
+    with parties.serve(spoken=theirs) as server:
+        channel = parties.connect(server.address, spoken=ours)
+        assert (channel.version, server.accept(5).version) == (spoken, spoken)
+        channel.close()
 
 
 @pytest.mark.parametrize("version", ["", "x" * 5000, "1\nOK", "\u0661"])

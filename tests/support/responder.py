@@ -5,10 +5,10 @@ from collections.abc import Iterator
 
 import grpc
 
-from party.transport.grpc.status import WIRE_VERSION
 from party.transport.pages import PAGE_BYTES, SMALLEST_PAGE
 from party.wire.v1 import node_pb2 as wire
 from party.wire.v1 import node_pb2_grpc
+from tests.support.rpc import WIRE_VERSION
 
 END = wire.LedgerEnd(entries=1, digest=bytes(32), signature=bytes(70))
 BAD_PAGES = {

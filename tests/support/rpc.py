@@ -1,6 +1,7 @@
 """Two parties with identities that trust each other, and roles that move bulk, for tests over real sockets."""
 
 import contextlib
+import json
 import socket
 import threading
 import time
@@ -17,17 +18,22 @@ from party.transport.channel import PagedChannel
 from party.transport.grpc.client import connect
 from party.transport.grpc.probe import CLIENT_OPTIONS
 from party.transport.grpc.server import NodeServer
-from party.transport.grpc.status import WIRE_VERSION
 from party.transport.pages import REAL_TIME, Timer, Waits
 from party.wire.v1 import node_pb2 as wire
 from party.wire.v1 import node_pb2_grpc
 from protocols.messages import DisguisedPage
 from protocols.role import Role, Send, receive
+from protocols.two_party.agreement import SPOKEN, Versions, versions_text
 from tests.support.identities import create_identity
 from tests.support.processes import wait_for
 from tests.support.timer import SkippingTimer
 
-SESSION = bytes(16)
+SESSION, WIRE_VERSION = bytes(16), versions_text(SPOKEN)
+_FRAMES = json.loads((Path(__file__).parents[1] / "vectors" / "frames.json").read_text("utf-8"))
+KEPT_FRAMES = {
+    release: {name: bytes.fromhex(content) for name, content in kinds.items()} for release, kinds in _FRAMES.items()
+}
+"""What releases have sent, by the name of the message."""
 
 
 @dataclass(frozen=True)
@@ -39,18 +45,27 @@ class Parties:
     pinned_alice: Peer
     pinned_bob: Peer
 
-    def serve(self, address: str = "127.0.0.1:0", *, patience: float = 2.0, timer: Timer = REAL_TIME) -> NodeServer:
+    def serve(
+        self,
+        address: str = "127.0.0.1:0",
+        *,
+        patience: float = 2.0,
+        timer: Timer = REAL_TIME,
+        spoken: Versions = SPOKEN,
+    ) -> NodeServer:
         """Let Bob listen."""
-        return NodeServer.listen(self.bob, [self.pinned_alice], address, waits=_waits(patience, timer))
+        return NodeServer.listen(self.bob, [self.pinned_alice], address, waits=_waits(patience, timer, spoken))
 
-    def connect(self, address: str, *, patience: float = 2.0, timer: Timer = REAL_TIME) -> PagedChannel:
+    def connect(
+        self, address: str, *, patience: float = 2.0, timer: Timer = REAL_TIME, spoken: Versions = SPOKEN
+    ) -> PagedChannel:
         """Let Alice open a session."""
-        return connect(self.alice, self.pinned_bob, address, waits=_waits(patience, timer))
+        return connect(self.alice, self.pinned_bob, address, waits=_waits(patience, timer, spoken))
 
 
-def _waits(patience: float, timer: Timer) -> Waits:
+def _waits(patience: float, timer: Timer, spoken: Versions) -> Waits:
     """Return how long a party waits: of real time a minute at most."""
-    return Waits(patience, max(60.0, 2 * patience), timer)
+    return Waits(patience, max(60.0, 2 * patience), timer, spoken=spoken)
 
 
 def make_parties(directory: Path) -> Parties:

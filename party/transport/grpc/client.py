@@ -21,6 +21,7 @@ from party.wire.codec import is_canonical, require_fast_protobuf
 from party.wire.v1 import node_pb2 as wire
 from party.wire.v1 import node_pb2_grpc
 from protocols.errors import CotallyError, PeerError
+from protocols.two_party.agreement import common_version, versions_text
 
 REFUSED_SECONDS: Final = 5.0  # a port that nobody listens on: the peer's process has ended
 _BEAT_SECONDS: Final = 1.0
@@ -67,6 +68,7 @@ class _Line:
         self._patience, self._timer = waits.patience, waits.timer
         self._gone = threading.Event()
         self.session = secrets.token_bytes(status.SESSION_BYTES)
+        self.version = waits.spoken[0]
         self._looking, self._looked = threading.Lock(), self._timer.now()
         self._channels: list[grpc.Channel] = []
         self._connect()
@@ -84,15 +86,17 @@ class _Line:
                     self._connect()
 
     def open(self) -> None:
-        """Start the session."""
-        request = wire.OpenRequest(version=status.WIRE_VERSION, session=self.session)
+        """Start the session, in the newest version that both speak."""
+        request = wire.OpenRequest(version=versions_text(self.waits.spoken), session=self.session)
         try:
             reply: wire.OpenReply = self.call("Open", request, refused_seconds=self._patience, heed=self.waits.heed)
         except PeerLostError:
             tried = f"tried for {self._patience:g} s"
             raise PeerLostError(f"{self._acquaintance.why_silent()} ({tried})") from None
-        if reply.version != status.WIRE_VERSION:
-            raise status.other_version(self._peer, reply.version)
+        version = common_version(reply.version, self.waits.spoken)
+        if version is None or reply.version != str(version):
+            raise status.other_version(self._peer, reply.version, self.waits.spoken)
+        self.version = version
 
     def call(
         self,
@@ -174,7 +178,7 @@ class _Session(PagedChannel):
     def __init__(self, peer: Peer, line: _Line) -> None:
         timer, silence = line.waits.timer, line.waits.silence
         super().__init__(peer.name, Pages(timer=timer), Pages(timer=timer), silence, peer.fingerprint)
-        self._line = line
+        self._line, self.version = line, line.version
         self._leaving = threading.Event()
         self._threads = [
             threading.Thread(target=self._run, args=(move,), name=move.__name__, daemon=True)

@@ -24,12 +24,13 @@ from cryptography import x509
 from party.errors import ConfigError, IdentityError, PeerLostError
 from party.keys.certificates import Clock, OnRenewed, Peer, fingerprint, utc_now
 from party.keys.identity import Identity
-from party.transport.grpc.status import OPTIONS, WIRE_VERSION, caller, refused, split_address, status_told
+from party.transport.grpc.status import OPTIONS, caller, refused, split_address, status_told
 from party.transport.look import greeting, shown_certificate
 from party.wire.codec import is_canonical
 from party.wire.v1 import node_pb2 as wire
 from party.wire.v1 import node_pb2_grpc
 from protocols.errors import CotallyError, InputError, PeerError
+from protocols.two_party.agreement import SPOKEN, versions_text
 
 CLIENT_OPTIONS = (
     *OPTIONS,
@@ -158,7 +159,7 @@ class Doctor(node_pb2_grpc.DoctorServicer):
         """Say how we see the caller."""
         del request
         return wire.ProbeReply(
-            version=WIRE_VERSION,
+            version=versions_text(SPOKEN),
             release=own_release(),
             clock=int(self._clock().timestamp()),
             caller=self._names[caller(context)],

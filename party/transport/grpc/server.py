@@ -20,6 +20,7 @@ from party.wire.codec import require_fast_protobuf
 from party.wire.v1 import node_pb2 as wire
 from party.wire.v1 import node_pb2_grpc
 from protocols.errors import InputError, PeerError
+from protocols.two_party.agreement import common_version, versions_text
 
 HANDSHAKE_SECONDS: Final = 10.0
 CONNECTION_SECONDS: Final = 600.0  # an open connection's certificate is not looked at again (FAULTS C2)
@@ -128,21 +129,23 @@ class NodeServer(node_pb2_grpc.NodeServicer, Closing):
         if len(request.session) != status.SESSION_BYTES:
             raise PeerError("a session's id is not 16 bytes")
         peer = self._peers[status.caller(context)]
+        spoken = self._waits.spoken
+        version = common_version(request.version, spoken)
         with self._changed:
-            if request.version == status.WIRE_VERSION:
-                self._start(peer, request.session)
+            if version is not None:
+                self._start(peer, request.session, version)
             elif self._said.may_say(peer.fingerprint):
-                self._foreign = status.other_version(peer.name, request.version)
+                self._foreign = status.other_version(peer.name, request.version, spoken)
                 self._changed.notify_all()
-        return wire.OpenReply(version=status.WIRE_VERSION)
+        return wire.OpenReply(version=versions_text(spoken) if version is None else str(version))
 
-    def _start(self, peer: Peer, number: bytes) -> None:
+    def _start(self, peer: Peer, number: bytes, version: int) -> None:
         if self._session is not None:
             if self._session.belongs(number, peer.fingerprint):
                 return
             if not self._session.over and not self._session.give_way(peer.fingerprint):
                 raise status.NotNowError("another session runs")
-        self._session = self._pending = _Session(peer, number, self._waits)
+        self._session = self._pending = _Session(peer, number, self._waits, version)
         self._session.start()
         self._changed.notify_all()
 
@@ -176,10 +179,10 @@ class NodeServer(node_pb2_grpc.NodeServicer, Closing):
 class _Session(PagedChannel):
     """The responder's end of one session; gRPC's threads move its pages."""
 
-    def __init__(self, peer: Peer, number: bytes, waits: Waits) -> None:
+    def __init__(self, peer: Peer, number: bytes, waits: Waits, version: int) -> None:
         outgoing, incoming = Pages(timer=waits.timer), Pages(timer=waits.timer)
         super().__init__(peer.name, outgoing, incoming, waits.silence, peer.fingerprint)
-        self._owner = (number, peer.fingerprint)
+        self._owner, self.version = (number, peer.fingerprint), version
         self._patience, self._timer = waits.patience, waits.timer
         self._pushing = threading.Lock()
         self._next_push = 0

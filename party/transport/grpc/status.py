@@ -23,6 +23,7 @@ from party.wire.codec import is_canonical, is_signed_head
 from party.wire.v1 import node_pb2 as wire
 from protocols.errors import CotallyError, DeviationError, DisagreementError, PeerError
 from protocols.messages import SignedHead
+from protocols.two_party.agreement import Versions, versions_text
 
 _log = logging.getLogger(__name__)
 
@@ -199,8 +200,6 @@ def _read(body: bytes, deserialize: Callable[[bytes], Any]) -> Any:
     return request
 
 
-WIRE_VERSION: Final = "3"
-"""Of the messages: who changes them after a release takes the next number, here and in what a greeting says."""
 SESSION_BYTES: Final = 16
 LONG_POLL: Final = 0.5  # seconds that a call may wait at the responder
 
@@ -226,11 +225,13 @@ _ENDS: Final = {
 _REASONS: Final = {int(end): reason for reason, end in _ENDS.items()}
 
 
-def other_version(peer: str, theirs: str) -> PeerError:
-    """Return the error of a peer that speaks another version of the wire than we."""
-    known = theirs if theirs.isascii() and theirs.isdigit() and len(theirs) < 9 else "another one"
+def other_version(peer: str, theirs: str, spoken: Versions) -> PeerError:
+    """Return the error of a peer that speaks no version of the wire that we speak."""
+    legal = len(theirs) < 20 and all(each.isascii() and each.isdigit() for each in theirs.split(" "))
+    known = theirs.replace(" ", " or ") if legal else "another one"
+    ours = versions_text(spoken).replace(" ", " or ")
     return PeerError(
-        f"we speak version {WIRE_VERSION} of the wire, {peer} speaks {known}: install the same release on both sides"
+        f"we speak version {ours} of the wire, {peer} speaks {known}: install the same release on both sides"
     )
 
 

@@ -158,6 +158,7 @@ class OpenRequest(_message.Message):
     VERSION_FIELD_NUMBER: _builtins.int
     SESSION_FIELD_NUMBER: _builtins.int
     version: _builtins.str
+    """The versions that the initiator speaks, the newest first: its own and the one before."""
     session: _builtins.bytes
     """16 random bytes, chosen by the initiator."""
     def __init__(
@@ -180,7 +181,7 @@ class OpenReply(_message.Message):
 
     VERSION_FIELD_NUMBER: _builtins.int
     version: _builtins.str
-    """The responder's version; where it differs from the initiator's, no session was started."""
+    """The newest version that both speak; where there is none, those of the responder, and no session was started."""
     def __init__(
         self,
         *,
@@ -511,7 +512,7 @@ Global___Frame: _TypeAlias = Frame  # noqa: Y015
 
 @_typing.final
 class Greeting(_message.Message):
-    """Who speaks, and the job as that party has it; none where it cannot have the other's."""
+    """Who speaks, and the job as that party has it; none where it cannot have the other's. A version reads greetings of any."""
 
     DESCRIPTOR: _descriptor.Descriptor
 

@@ -1,6 +1,6 @@
 """Folders that released versions have written go on with one command, and nothing that they forbid is allowed then.
 
-`kept` holds what 0.1.0 and 0.2.0 wrote when their own commands ran: two parties that aligned, trained (with noise,
+`kept` holds what each release wrote when its own commands ran: two parties that aligned, trained (with noise,
 too), predicted together and were cut off, and a survey, open and closed. Their keys guard nothing.
 """
 
@@ -83,6 +83,18 @@ def test_the_folder_of_a_release_goes_on_with_one_command(tmp_path: Path, releas
     assert (again.code, again.out) == (0, f"{folder} is of this release already: nothing to do\n")
     assert files(folder) == after
     assert cotally_here(*use).code == 0
+
+
+@pytest.mark.parametrize("name", ["alice", "bob", "open"])
+def test_the_folder_of_0_3_0_is_used_as_it_is(tmp_path: Path, name: str) -> None:
+    folder = unpacked("0.3.0", tmp_path) / name
+    before = files(folder)
+    assert cotally_here("upgrade", folder).out == f"{folder} is of this release already: nothing to do\n"
+    of_party = [("check", folder), ("status", folder), ("ledger", "verify", folder), ("show", folder / "model.json")]
+    for use in [("survey", "status", folder / "survey.toml")] if name == "open" else of_party:
+        ended = cotally_here(*use)
+        assert ended.code == 0, ended.err
+    assert files(folder) == before
 
 
 @pytest.mark.parametrize("name", ["alice", "bob"])
@@ -173,6 +185,7 @@ def test_what_0_1_did_not_list_is_allowed_where_no_number_bounds_it(tmp_path: Pa
         known = released(ledger.entries())["data"]
     assert known["party"] == ["bob", read_peer(folder)]
     assert spent_of(known) == {"exact": ""}  # which no epsilon bounds
+    assert "cotally 0.1 revealed exact counts, and listed none" in cotally_here("ledger", "show", folder).out
 
 
 def read_peer(folder: Path) -> str:

@@ -17,7 +17,6 @@ from party.transport.channel import Recording, Watchers, drive, reason_for
 from party.transport.grpc.status import (
     STATUS,
     STOPS,
-    WIRE_VERSION,
     NotNowError,
     StoppedHereError,
     _read,
@@ -48,6 +47,7 @@ from protocols.messages import DisguisedPage, Greeting, ModelDigest, Share, Sign
 from protocols.role import Message, Phase, Progress, Role, Send, exchange, receive
 from tests.support.channels import memory_channels
 from tests.support.responder import BAD_PAGES
+from tests.support.rpc import WIRE_VERSION
 from tests.support.timer import SkippingTimer
 
 T = TypeVar("T")
