@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from party.cli import train
+from party.errors import PeerLostError
 from party.keys.identity import read_identity, signatures
 from party.node.approval import MOST_WAITING, decide, is_bounded
 from party.records.approvals import Proposal, decision_statement, proposals
@@ -323,3 +325,26 @@ def test_a_name_is_one_line_that_can_be_read(tmp_path: Path) -> None:
             sign(sessions, name)
     with pytest.raises(InputError, match="no job of the name 00 was proposed here"):
         decide(tmp_path / "alice", sessions.local("alice").secrets.coins, "00", "Ann", approved=True)
+
+
+def test_a_command_that_waits_for_people_asks_again_though_the_peer_is_away_at_times(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(train, "APPROVAL_SECONDS", 0.0)
+    waiting, away = NotApprovedError("approval", "people decide"), PeerLostError("alice does not answer")
+
+    def meet(*ends: Exception) -> str:
+        left = iter(ends)
+
+        def once() -> str:
+            for end in left:
+                raise end
+            return "met"
+
+        return train.until_approved(once)
+
+    assert meet(waiting, away, waiting) == "met"
+    assert capsys.readouterr().err.count("people decide") == 1
+    for ends in ((away,), (waiting, NotApprovedError("refusal", "refused")), (waiting, InputError("a disk is full"))):
+        with pytest.raises(type(ends[-1]), match=str(ends[-1])):
+            meet(*ends)
