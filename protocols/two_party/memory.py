@@ -146,7 +146,7 @@ def _objection(theirs: SignedHead, known: SignedHead, is_held: bool, peer: str) 
     if is_short(theirs, known):
         return Objection(
             "memory",
-            f"{peer} shows a ledger of {theirs.entries} entries about us, and had signed one of {known.entries} "
+            f"{peer} shows a ledger of {theirs.entries} entries about us, and had shown one of {known.entries} "
             "before: it was deleted or restored from an older backup, and must be put back",
         )
     return None

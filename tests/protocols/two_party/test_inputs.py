@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from protocols.errors import DeviationError, DisagreementError, InputError, PeerError
-from protocols.messages import HiddenContents, SharedColumn, SignedHead
+from protocols.messages import HiddenContents, MemoryHeads, SharedColumn, SignedHead
 from protocols.randomized_response.design import Draw
 from protocols.randomized_response.related_question import disguise, keyed_draw
 from protocols.role import Part, Role, run_pair
@@ -257,12 +257,12 @@ def test_a_shorter_chain_is_refused_by_both_and_each_is_told_whose_it_is(left: i
         assert isinstance(end.error, DisagreementError)
         assert end.error.field == "memory"
     assert "our ledger is not the one that bob was last shown, whose end we have signed" in str(alice.error)
-    assert f"alice shows a ledger of {left - 1} entries about us, and had signed one of 4 before" in str(bob.error)
+    assert f"alice shows a ledger of {left - 1} entries about us, and had shown one of 4 before" in str(bob.error)
 
 
 ANY = LedgerHead(9, bytes(32))
 UNPROVED = {
-    "no signature": SignedHead(9, bytes(32), b""),
+    "no signature": SignedHead(9, bytes(32), b"\0"),  # an empty one is not read
     "a signature of its own": MEMORY_BOB.signed(ANY),
     "our signature of another end": SignedHead(9, bytes(32), MEMORY_ALICE.sign(CHAIN[4])),
     "our signature for somebody else": SignedHead(
@@ -303,6 +303,17 @@ def test_another_chain_or_an_end_unsigned_is_refused() -> None:
         compare_memories(OTHER[5], NOTHING_SIGNED, OTHER.__contains__, "alice", signing("carol", "alice")),
     )
     assert "bob has not signed the end of its ledger with the key that we trust" in str(alice.error)
+
+
+@pytest.mark.parametrize(("left", "refused"), [(5, False), (4, False), (3, True), (0, True)])
+def test_an_end_that_was_shown_unsigned_holds_its_owner_and_is_shown_to_nobody(left: int, refused: bool) -> None:
+    unsigned = SignedHead(OTHER[4].entries, OTHER[4].digest, b"")  # as 0.2.0 kept some
+    alice, bob = meet(CHAIN, OTHER[: left + 1], alice_knows=unsigned, bob_knows=NOTHING_SIGNED)
+    for end in (alice, bob):
+        assert refused == (isinstance(end.error, DisagreementError) and end.error.field == "memory")
+        assert refused or end.result is not None
+    (shown,) = (sent for sent in alice.sent if isinstance(sent, MemoryHeads))
+    assert (shown.known_entries, shown.known_signature) == (0, b"")
 
 
 @pytest.mark.parametrize("fresh", [False, True])
