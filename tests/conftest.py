@@ -20,7 +20,8 @@ import pytest
 from hypothesis import Phase, settings
 
 from tests.support.examples import FULL
-from tests.support.processes import make_trusting
+from tests.support.processes import Pair, make_pair, make_trusting
+from tests.support.tic_tac_toe import ALICE, BOB, table
 
 MEMORY = Path("/dev/shm")  # the folder of which all is in memory
 ENOUGH = 1 << 31
@@ -63,3 +64,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def trusting(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of two parties that trust each other and have no data: to copy, never to run in."""
     return make_trusting(tmp_path_factory.mktemp("trusting"))
+
+
+@pytest.fixture
+def pair(trusting: Path, tmp_path_factory: pytest.TempPathFactory) -> Pair:
+    """Two parties of their own for a test, each with its columns of tic-tac-toe."""
+    return make_pair(trusting, tmp_path_factory.mktemp("made") / "parties", table(ALICE), table(BOB))

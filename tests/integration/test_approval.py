@@ -1,7 +1,6 @@
 """A job by hand between processes: it waits over a restart of either side, and is signed by two people."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,19 +13,16 @@ from tests.support.processes import (
     cotally,
     cotally_here,
     finish,
-    make_pair,
     serving,
     start,
 )
-from tests.support.tic_tac_toe import ALICE, BOB, table
 
 
 @pytest.fixture
-def pair(trusting: Path, tmp_path: Path) -> Pair:
-    made = make_pair(trusting, tmp_path / "parties", table(ALICE), table(BOB))
-    made.edit("alice", 'approve = "always"', 'approve = "by hand"')
-    made.edit("alice", "approvals = 1", "approvals = 2")
-    return made
+def pair(pair: Pair) -> Pair:
+    pair.edit("alice", 'approve = "always"', 'approve = "by hand"')
+    pair.edit("alice", "approvals = 1", "approvals = 2")
+    return pair
 
 
 def waiting(pair: Pair) -> list[dict[str, Any]]:

@@ -27,24 +27,22 @@ from tests.support.processes import (
     assert_one_error,
     cotally_here,
     finish,
-    make_pair,
     serving,
     start,
     until_growing,
     wait_for,
 )
 from tests.support.rpc import Forwarder
-from tests.support.tic_tac_toe import ALICE, BOB, plain_tree, table
+from tests.support.tic_tac_toe import plain_tree
 
 PAUSED = "is paused, and goes on when both start the same again"
 
 
 @pytest.fixture
-def pair(trusting: Path, tmp_path_factory: pytest.TempPathFactory) -> Pair:
-    made = make_pair(trusting, tmp_path_factory.mktemp("made") / "parties", table(ALICE), table(BOB))
+def pair(pair: Pair) -> Pair:
     for party in ("alice", "bob"):
-        made.edit(party, "patience = 30", "patience = 3")
-    return made
+        pair.edit(party, "patience = 30", "patience = 3")
+    return pair
 
 
 def job(pair: Pair) -> Path:
@@ -382,40 +380,30 @@ def shim(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "failing.so"
 
 
-@pytest.fixture
-def failing_disk_pair(trusting: Path, tmp_path: Path) -> Pair:
-    made = make_pair(trusting, tmp_path / "parties", table(ALICE), table(BOB))
-    for party in ("alice", "bob"):
-        made.edit(party, "patience = 30", "patience = 5")
-    return made
-
-
-def train_on(shim: Path, failing_disk_pair: Pair, job: Path, fsyncs: int) -> Ended:
-    words = [*COTALLY, *failing_disk_pair.train_arguments(job, "--progress", "none")]
+def train_on(shim: Path, pair: Pair, job: Path, fsyncs: int) -> Ended:
+    words = [*COTALLY, *pair.train_arguments(job, "--progress", "none")]
     there = {**os.environ, "LD_PRELOAD": str(shim), "FSYNCS": str(fsyncs)}
     done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False, env=there)
     return Ended(done.returncode, done.stdout, done.stderr)
 
 
-def test_what_the_disk_did_not_keep_ends_the_command_and_the_run_goes_on_later(
-    shim: Path, failing_disk_pair: Pair
-) -> None:
-    job = failing_disk_pair.write_job(omega=1)
-    with serving(failing_disk_pair, "--progress", "none") as alice:
+def test_what_the_disk_did_not_keep_ends_the_command_and_the_run_goes_on_later(shim: Path, pair: Pair) -> None:
+    job = pair.write_job(omega=1)
+    with serving(pair, "--progress", "none") as alice:
         for fsyncs in few((0, 11, 4), 2):
-            ended = train_on(shim, failing_disk_pair, job, fsyncs)
+            ended = train_on(shim, pair, job, fsyncs)
             told = [line for line in ended.err.splitlines() if line.startswith("cotally: ") and "note: " not in line]
             assert ended.code == 2, ended.err
             assert len(told) == 1
             assert any(words in told[0] for words in ("cannot be written", "cannot be used now (disk"))
             assert "Traceback" not in ended.err
-            assert not (failing_disk_pair.bob / "model.json").exists()
-        again = failing_disk_pair.train_here(job)
+            assert not (pair.bob / "model.json").exists()
+        again = pair.train_here(job)
         assert again.code == 0, again.err
         alice.terminate()
         assert finish(alice).code == 0
-    assert (failing_disk_pair.alice / "model.json").read_bytes() == (failing_disk_pair.bob / "model.json").read_bytes()
-    for folder in (failing_disk_pair.alice, failing_disk_pair.bob):
+    assert (pair.alice / "model.json").read_bytes() == (pair.bob / "model.json").read_bytes()
+    for folder in (pair.alice, pair.bob):
         secret = load_secret(folder)
         assert recorded_runs(folder, secret)[-1].state is RunState.DONE
         with read_ledger(folder, secret) as ledger:

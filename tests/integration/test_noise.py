@@ -2,7 +2,6 @@
 
 import json
 import re
-from pathlib import Path
 
 import pytest
 
@@ -10,15 +9,13 @@ from party.keys.keystore import load_secret
 from party.models.tree_file import read_tree
 from party.records.ledger import read_ledger
 from party.records.releases import released, spent_of
-from tests.support.processes import Pair, assert_one_error, cotally_here, finish, make_pair, serving
-from tests.support.tic_tac_toe import ALICE, BOB, table
+from tests.support.processes import Pair, assert_one_error, cotally_here, finish, serving
 
 
 @pytest.fixture
-def pair(trusting: Path, tmp_path_factory: pytest.TempPathFactory) -> Pair:
-    made = make_pair(trusting, tmp_path_factory.mktemp("made") / "parties", table(ALICE), table(BOB))
-    made.edit("alice", 'epsilon = "any"', 'epsilon = "25"')
-    return made
+def pair(pair: Pair) -> Pair:
+    pair.edit("alice", 'epsilon = "any"', 'epsilon = "25"')
+    return pair
 
 
 def test_a_run_with_noise_says_what_it_bounds_and_is_refused_when_epsilon_is_spent(pair: Pair) -> None:

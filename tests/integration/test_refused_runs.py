@@ -30,11 +30,6 @@ from tests.support.processes import (
 from tests.support.tic_tac_toe import ALICE, BOB, RECORDS, table
 
 
-@pytest.fixture
-def pair(trusting: Path, tmp_path_factory: pytest.TempPathFactory) -> Pair:
-    return make_pair(trusting, tmp_path_factory.mktemp("made") / "parties", table(ALICE), table(BOB))
-
-
 def test_a_term_that_one_side_does_not_allow_is_named_on_both_screens(pair: Pair) -> None:
     """The node goes on after each."""
     refused: dict[str, object] = {

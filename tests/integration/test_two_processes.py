@@ -22,18 +22,12 @@ from tests.support.processes import (
     assert_one_error,
     cotally_here,
     finish,
-    make_pair,
     serving,
     start,
     until_growing,
     write_table,
 )
 from tests.support.tic_tac_toe import ALICE, BOB, RECORDS, plain_tree, table
-
-
-@pytest.fixture
-def pair(trusting: Path, tmp_path_factory: pytest.TempPathFactory) -> Pair:
-    return make_pair(trusting, tmp_path_factory.mktemp("made") / "parties", table(ALICE), table(BOB))
 
 
 @pytest.mark.parametrize("counting", few([Counting.OBLIVIOUS_TRANSFER, Counting.PAILLIER], 2))
@@ -108,7 +102,7 @@ def test_two_processes_hold_out_whom_both_have_drawn_and_open_one_table_of_them_
         page = folder / "report.html"
         assert cotally_here("report", folder, "--model", folder / "model.json", "-o", page).code == 0
         assert "classified " in page.read_text()
-    assert [each.count(",") for each in tables[0]] == [7]  # a tenth, a label and a number for each class, two rows
+    assert [(each.count(",") + 1) % 4 for each in tables[0]] == [0]  # a tenth, a label, a number for each class a row
     assert tables[0] == tables[1]
 
 

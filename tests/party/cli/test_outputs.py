@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from itertools import product
 from pathlib import Path
 
 import pyarrow as pa
@@ -21,6 +22,7 @@ from party.data import read_frame
 from party.models.any_file import write_model
 from protocols.errors import InputError
 from tests.support.commands import parsers
+from tests.support.examples import few
 from tests.support.forked import COTALLY
 from tests.support.models import chain, small_model
 from tests.support.processes import BITS, assert_one_line, cotally_here, finish, start
@@ -222,7 +224,7 @@ def test_every_output_is_tried_and_every_command_that_writes_one_asks_the_rule_f
     assert {*CALLS} == {name for name in REPLACED_IF_TOLD if not name.startswith("serve")} | {"survey links --output"}
 
 
-@pytest.mark.parametrize("output", CALLS)
+@pytest.mark.parametrize("output", few(list(CALLS), 3))
 def test_what_is_there_stays_unless_told(here: Path, output: str) -> None:
     earlier = here / ("page.html" if output in OF_PAGES else "earlier.csv")
     earlier.write_text("earlier\n")
@@ -249,8 +251,7 @@ def test_what_is_there_goes_if_told(here: Path, output: str) -> None:
     assert earlier.read_bytes() != b"earlier\n"
 
 
-@pytest.mark.parametrize("output", INPUTS)
-@pytest.mark.parametrize("told", [(), ("--overwrite",)])
+@pytest.mark.parametrize(("output", "told"), few(list(product(INPUTS, [(), ("--overwrite",)])), 3))
 def test_what_is_read_stays_even_if_told(here: Path, output: str, told: tuple[str, ...]) -> None:
     if told and output == "survey links --output":
         told = ()
