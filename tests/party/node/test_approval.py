@@ -20,8 +20,10 @@ from party.settings.party import Acceptance, LifeBounds
 from party.show.ledger import dealings_lines
 from protocols.errors import DisagreementError, InputError, NotApprovedError
 from protocols.jobs import Align, Crosstab, CrosstabTerms, Job, Predict, PredictionTerms, Receiver, Train
+from protocols.messages import CountShares
 from protocols.terms import Learner, RuleTerms, Terms
 from protocols.two_party.agreement import _PEER_WANTS
+from tests.party.node.test_going_on import Meeting, assert_done, until
 from tests.support.offering import Offering, assert_not_answered, classes
 from tests.support.parties import make_terms
 from tests.support.sessions import ANY_ODDS, CASE, Sessions, contents, of_kind, trained, with_terms
@@ -181,6 +183,16 @@ def test_a_table_of_the_peer_binds_a_job_of_training_too_before_anything_of_it_i
     own.write_text(text)
     assert waits(replace(sessions, case=moved(2)))
     sessions.run()
+
+
+def test_an_approved_run_that_was_cut_off_goes_on_without_another_signature(tmp_path: Path) -> None:
+    sessions = by_hand(tmp_path, with_terms(CASE, method="smc"), more="")
+    assert waits(sessions)
+    sign(sessions, "Ann")
+    until(sessions, "bob", CountShares)
+    assert_done(sessions, Meeting(sessions).play())
+    (begun,) = of_kind(contents(sessions, "alice"), "run")
+    assert (len(proposed(sessions)), begun["terms"]["method"]) == (1, "smc")
 
 
 def test_other_rows_of_ours_or_another_list_of_the_peers_are_another_prediction(tmp_path: Path) -> None:
