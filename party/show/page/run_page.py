@@ -211,7 +211,7 @@ def card_of_run(told: Finished, levels: int | None = None) -> Document:
         (
             "details",
             "What it is",
-            [Pairs([*_built(told), ("The model", _model_text(told)), ("File", date_text(told.written))])],
+            [Pairs([*_built(told), ("The model", _model_text(told.model)), ("Digest", told.model.digest().hex())])],
         ),
         ("use", "What it is for", [_RULES_SAY if rules else _CLASSES_SAY]),
         ("limits", "What it is not for", [*_LIMITS]),
@@ -293,21 +293,19 @@ def _crossed(told: Finished) -> Iterator[tuple[str, str]]:
     if terms.reveals_counts:
         yield "Counts", revealed_text(run.revealed, counts_kind(terms))
     yield from _scores(told)
-    yield "The model", _model_text(told)
+    yield "The model", f"{_model_text(told.model)}; digest {told.model.digest().hex()[:16]}; it is in the annex"
 
 
-def _model_text(told: Finished) -> str:
-    model = told.model
-    digest = f"digest {model.digest().hex()[:16]}; it is in the annex"
+def _model_text(model: KeptResult) -> str:
     if isinstance(model, JointItemsets):
         rules = "" if model.reached is None else f", and which of their rules have a {model.reached.metric} of "
         least = "" if model.reached is None else f"{model.reached.least} or more"
         of = "" if model.has_counts else f", which of the sets asked about are frequent{rules}{least}, and no count"
-        return f"{len(model.frequent):,} frequent sets{of}; {digest}"
+        return f"{len(model.frequent):,} frequent sets{of}"
     if isinstance(model, Tree):
         shares = " with the share of every class in tenths" if model.growth.leaves == Leaves.TENTHS else ""
-        return f"tree of {counted(model.size, 'node')}, depth {model.depth}: {_SPLITS}{shares}; {digest}"
-    return f"naive Bayes: how likely each value is in each class; {digest}"
+        return f"tree of {counted(model.size, 'node')}, depth {model.depth}: {_SPLITS}{shares}"
+    return "naive Bayes: how likely each value is in each class"
 
 
 _SPLITS = "which column splits which node, and the class of each leaf"
