@@ -7,6 +7,7 @@ import re
 import struct
 import sys
 import zlib
+from base64 import b64decode
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import chdir
 from dataclasses import replace
@@ -418,8 +419,10 @@ def test_hostile_names_stay_texts_in_both_forms(tmp_path: Path) -> None:
     assert "<script" not in html
     assert "<img" not in html
     assert "&lt;script&gt;" in html
-    prose = [line for line in as_markdown(page).splitlines() if not line.startswith("    ")]
-    assert not [line for line in prose if re.search(r"(?<!\\)[<\[]", line)]
+    lines = [line for line in as_markdown(page).splitlines() if not line.startswith("    ")]
+    drawn = {line: re.fullmatch(r"!\[[\w ]+\]\(data:image/svg\+xml;base64,([\w+/=]+)\)", line) for line in lines}
+    assert not [line for line, image in drawn.items() if not image and re.search(r"(?<!\\)[<\[]", line)]
+    assert not any(b"<script" in b64decode(image[1]) for image in drawn.values() if image)
 
 
 def test_a_report_audits_as_finely_as_takes_seconds_unless_it_is_asked_for_more(
