@@ -35,7 +35,7 @@ if (
     and not os.statvfs(MEMORY).f_flag & os.ST_NOEXEC  # a test compiles a library there
 ):
     os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY)
-settings.register_profile("cotally", deadline=None, max_examples=25)
+settings.register_profile("cotally", deadline=None, max_examples=15)
 settings.register_profile(FULL, deadline=None)
 settings.register_profile("mutants", deadline=None, phases=[Phase.explicit, Phase.generate])
 settings.load_profile("cotally")

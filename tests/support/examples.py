@@ -7,7 +7,7 @@ from hypothesis import settings
 
 FULL = "full"
 _PART = 8
-_LEAST = 4
+_LEAST = 3
 T = TypeVar("T")
 
 
