@@ -116,14 +116,14 @@ class Schema:
     """The joint schema: attributes in the agreed order, the class, and who holds it: one party or two.
 
     `class_attribute.party` is the owner, or the first of both. Where attributes are conditions on those of another
-    schema, that is `whole`.
+    schema, that is `derived_from`.
     """
 
     attributes: tuple[Attribute, ...]
     class_attribute: Attribute
     class_owners: tuple[str, ...]
     conditions: tuple[Condition, ...] = ()
-    whole: "Schema | None" = None
+    derived_from: "Schema | None" = None
 
     def __post_init__(self) -> None:
         keys = [(a.party, a.name) for a in self.attributes]
@@ -157,33 +157,33 @@ class Schema:
         return [attribute.size for attribute in self.attributes if attribute.party == party]
 
     @property
-    def brought(self) -> "Schema":
+    def base(self) -> "Schema":
         """The schema of the columns that parties bring and files have: this one, or what its conditions are about."""
-        return self.whole or self
+        return self.derived_from or self
 
-    def brought_by(self, attributes: Iterable[int]) -> frozenset[int]:
-        """Return the columns, as indices into those of `brought`, that these attributes are about."""
+    def base_columns(self, attributes: Iterable[int]) -> frozenset[int]:
+        """Return the columns, as indices into those of `base`, that these attributes are about."""
         return frozenset(self.conditions[each].column if self.conditions else each for each in attributes)
 
-    def coded(self, codes: "CodesOfRows") -> "CodesOfRows":
-        """Return codes by the columns of `brought`, with the class or without it, by the columns of this schema."""
+    def recode(self, codes: "CodesOfRows") -> "CodesOfRows":
+        """Return codes by the columns of `base`, with the class or without it, by the columns of this schema."""
         if not self.conditions:
             return codes
-        width = codes.shape[1] - len(self.brought.attributes) + len(self.conditions)
+        width = codes.shape[1] - len(self.base.attributes) + len(self.conditions)
         result = np.empty_like(codes, shape=(len(codes), width))
-        result[:, len(self.conditions) :] = codes[:, len(self.brought.attributes) :]
+        result[:, len(self.conditions) :] = codes[:, len(self.base.attributes) :]
         for place, condition in enumerate(self.conditions):
             column = codes[:, condition.column]
-            result[:, place] = np.where(column < 0, NO_ANSWER, self.answers(condition)[column])
+            result[:, place] = np.where(column < 0, NO_ANSWER, self.values_by_code(condition)[column])
         return result
 
     def implies(self, expression: "Expression", term: "Term") -> bool:
         """Return whether a term holds wherever an expression does: also by other conditions on the same column."""
         if not self.conditions or term.column == self.class_index:
             return term in expression.terms
-        column, holding = self._brought(term)
-        left = set(range(self.brought.attributes[column].size))
-        for each, codes in map(self._brought, expression.terms):
+        column, holding = self._codes_of(term)
+        left = set(range(self.base.attributes[column].size))
+        for each, codes in map(self._codes_of, expression.terms):
             left &= codes if each == column else left
         return left <= holding
 
@@ -191,18 +191,18 @@ class Schema:
         """Return whether conditions on the path to a node leave another condition one answer."""
         return bool(self.conditions) and any(self.implies(expression, Term(column, value)) for value in (0, 1))
 
-    def _brought(self, term: "Term") -> tuple[int, set[int]]:
+    def _codes_of(self, term: "Term") -> tuple[int, set[int]]:
         """Return the column that a condition is about, and the codes of which it is so or, by the term, not so."""
         condition = self.conditions[term.column]
-        codes, every = set(condition.codes), range(self.brought.attributes[condition.column].size)
+        codes, every = set(condition.codes), range(self.base.attributes[condition.column].size)
         return condition.column, codes if term.value == 0 else {*every} - codes
 
-    def answers(self, condition: Condition) -> NDArray[np.uint8]:
+    def values_by_code(self, condition: Condition) -> NDArray[np.uint8]:
         """Return the value that each code of a condition's column has, `NO_ANSWER` beyond its domain."""
-        answers = np.full(MAX_DOMAIN, NO_ANSWER, np.uint8)
-        answers[: self.brought.attributes[condition.column].size] = 1
-        answers[list(condition.codes)] = 0
-        return answers
+        values = np.full(MAX_DOMAIN, NO_ANSWER, np.uint8)
+        values[: self.base.attributes[condition.column].size] = 1
+        values[list(condition.codes)] = 0
+        return values
 
 
 def two_way(schema: Schema) -> Schema:

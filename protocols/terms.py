@@ -206,7 +206,7 @@ class RuleTerms:
         return width
 
     @property
-    def most_told(self) -> int:
+    def most_counts(self) -> int:
         """The most exact counts that a run reveals: those of both sides' own sets, those of both, and the records."""
         return 3 * self.most_sets + 1
 
@@ -434,14 +434,14 @@ class Terms:
         return self.omega if self.ranks else ALL
 
     @property
-    def asking(self) -> dict[str, Any]:
-        """The fields that decide which counts are asked for and what they are: two runs alike in them reveal the same.
+    def reveal_key(self) -> dict[str, Any]:
+        """The terms that decide which counts are asked for and what they are: two runs alike in them reveal the same.
 
         How counts are made does not matter; where all candidates of a tree are counted, nothing does that ranks
         them, and the method neither: `smc` and `hybrid` with all candidates ask for the same. Rules by `hybrid` have
         other counts than by `smc`. A bound on bits matters where it may end a tree.
         """
-        return asking_of(values_of(self))
+        return reveal_key_of(values_of(self))
 
     def difference(self, other: "Terms") -> str | None:
         """Return the name of the first term in which the two differ; None if they are equal."""
@@ -558,7 +558,7 @@ LEARNERS: Final[Mapping[Learner, type[Terms]]] = {
 }
 
 
-def absent_of(learner: type[Terms]) -> dict[str, Any]:
+def fixed_terms(learner: type[Terms]) -> dict[str, Any]:
     """Return the terms that this learner does not have, with what is on record in their place."""
     return {each.name: each.default for each in fields(learner) if not each.init and each.name != "learner"}
 
@@ -570,7 +570,7 @@ def terms_of(values: Mapping[str, Any]) -> Terms:
         TermError: They are no terms, or their learner does not have one that is named.
     """
     learner = LEARNERS[Learner(values["learner"])]
-    fixed = absent_of(learner)
+    fixed = fixed_terms(learner)
     if learner is MiningTerms and values.get("rules") is None:
         raise TermError("is missing", field="rules")
     for name, value in fixed.items():
@@ -587,8 +587,8 @@ def epsilon_of(noise: Fraction, test: Fraction, reveal: Reveal) -> Fraction:
     return max(noise, EPSILON_OF_SCORES) if reveal is Reveal.TREE and test else noise
 
 
-def asking_of(terms: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what of these fields, or of those on record, is `Terms.asking`."""
+def reveal_key_of(terms: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what of these fields, or of those on record, is `Terms.reveal_key`."""
     idle, of_rules = {"counting", "key_bits"}, terms.get("rules") is not None
     if terms["method"] == Method.SMC or (terms["method"] == Method.HYBRID and terms["omega"] is ALL and not of_rules):
         idle |= {"method", "theta", "omega"}

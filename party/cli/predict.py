@@ -265,7 +265,7 @@ def command_predict(arguments: argparse.Namespace) -> int:
         together = f"cotally predict PARTY --with {error.owner} {arguments.rows}"
         raise InputError(f"{error}; if {error.owner} alone has it, classify together: {together}") from None
     schema = model.schema
-    read = {schema.brought.attributes[column].name for column in schema.brought_by(model.columns)}
+    read = {schema.base.attributes[column].name for column in schema.base_columns(model.columns)}
     lost = [
         each
         for each in predictions.unknown

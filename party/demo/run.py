@@ -75,7 +75,7 @@ class Reference:
     def correct(self, tree: Tree) -> int | None:
         """Return how many test records a tree gets right; None if there are none."""
         same_class = tree.schema.class_attribute.values == self.schema.class_attribute.values
-        if tree.schema.brought.attributes != self.schema.brought.attributes or not same_class:
+        if tree.schema.base.attributes != self.schema.base.attributes or not same_class:
             raise DemoError("a party's model is over other columns than the joined table")
         if not len(self.test):
             return None

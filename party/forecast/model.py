@@ -253,7 +253,7 @@ def most_counts(domains: Sequence[int], classes: int, train: int, terms: Terms, 
     if not terms.counts_exactly:
         return classes if terms.rules is not None else 0
     if terms.rules is not None:
-        return terms.rules.most_told
+        return terms.rules.most_counts
     sizes = sorted(domains, reverse=True)
     window = len(sizes) if terms.window is ALL else terms.window
     total, left, paths, split = 0, splits, 1, max(1, train // terms.growth.smallest_split)

@@ -189,15 +189,15 @@ class CodedRows:
 
 def coded_rows(model: Model, frame: Frame, columns: Iterable[int]) -> CodedRows:
     """Read these columns of a model, as indices into its attributes, from a file."""
-    attributes = model.schema.brought.attributes
+    attributes = model.schema.base.attributes
     codes = np.full((len(frame), len(attributes)), UNKNOWN, dtype=np.int16)
     read, unknown = [], []
-    for index in sorted(model.schema.brought_by(columns)):
+    for index in sorted(model.schema.base_columns(columns)):
         column = _column(frame, column_of(frame, attributes, index), attributes[index])
         codes[:, index] = _coded(column, attributes[index])
         read.append(column)
         unknown.append(_unknown(column, column.cells, codes[:, index], attributes[index]))
-    return CodedRows(model.schema.coded(codes), tuple(filter(None, unknown)), tuple(read))
+    return CodedRows(model.schema.recode(codes), tuple(filter(None, unknown)), tuple(read))
 
 
 def column_of(frame: Frame, attributes: tuple[Attribute, ...], index: int) -> str:

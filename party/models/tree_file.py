@@ -48,7 +48,7 @@ def number_of(count: float) -> int | float:
 
 def tree_json(tree: Tree) -> str:
     """Write a model as text, one node per line."""
-    attributes = ",\n  ".join(map(attribute_json, tree.schema.brought.attributes))
+    attributes = ",\n  ".join(map(attribute_json, tree.schema.base.attributes))
     begin = f'{opening(FORMAT, tree.schema.class_attribute)} "growth": {compact(_limits(tree.growth))},\n'
     begin += f' "splits": {compact(Splits.TWO_WAY)},\n' if tree.schema.conditions else ""
     return f'{begin} "attributes": [\n  {attributes}],\n "tree": {_nodes_json(tree)}}}\n'

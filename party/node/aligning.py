@@ -201,8 +201,8 @@ def load_offer(config: PartyConfig, path: Path, rows: Path) -> Offer:
     frame, who = read_frame(rows, form), config.data.ids
     if who.items is not None:
         beside = [name for name in config.data.ignore if name in frame.columns]
-        brought = model.schema.brought
-        frame = wanted_items(frame, who, beside, [brought.attributes[c].name for c in model.schema.brought_by(own)])
+        base = model.schema.base
+        frame = wanted_items(frame, who, beside, [base.attributes[c].name for c in model.schema.base_columns(own)])
     people = read_people(frame, replace(who, repeated=REFUSE))
     coded = coded_rows(model, frame, own)
     people = people.ordered(sorted(people.ids))

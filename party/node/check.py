@@ -300,7 +300,7 @@ def _told_of(entries: Sequence[LedgerEntry], dataset: str, known: dict[str, obje
     ours = [each for each in dealings(entries) if each.dataset == dataset]
     return Past(
         release=known,
-        runs=len({run.asking for each in ours for run in each.runs.values()}),
+        runs=len({run.reveal_key for each in ours for run in each.runs.values()}),
         revealed=sum((each.revealed for each in ours), start=Revealed()),
         epsilon=spent_before(spent_of(known)),
         bits=ceil(sum(each.bits for each in ours)),

@@ -26,7 +26,7 @@ from party.records.ledger_entries import (
     EntryOfRun,
     OpenedEntry,
     RunEntry,
-    asking_text,
+    reveal_key_text,
 )
 from party.records.releases import check_release, release_of, released
 from party.records.run_entries import tables_of
@@ -406,7 +406,7 @@ class Account:
         """Object to a run that would be one too many."""
         match job:
             case Train(terms):
-                return self._unlisted() or self._too_many_runs(asking_text(terms))
+                return self._unlisted() or self._too_many_runs(reveal_key_text(terms))
             case Align() | Predict() | Crosstab():
                 return None  # what these ask for is counted when it is known
 
@@ -422,10 +422,10 @@ class Account:
             'write "any" for both, knowing that what two runs reveal can be subtracted',
         )
 
-    def _too_many_runs(self, asking: str) -> Objection | None:
+    def _too_many_runs(self, key: str) -> Objection | None:
         known = self._told().telling
         before = len(known)
-        if self.bounds.most_runs is None or asking in known or before < self.bounds.most_runs:
+        if self.bounds.most_runs is None or key in known or before < self.bounds.most_runs:
             return None
         return Objection(
             "budget",
@@ -440,10 +440,10 @@ class Account:
             flaw := self._too_many_bits(agreed) or self._opened_too_often(agreed)
         ) is not None or self.bounds.most_counts is None:
             return flaw
-        asking, told = asking_text(agreed.terms), self._told()
-        ended = asking in told.finished
+        key, told = reveal_key_text(agreed.terms), self._told()
+        ended = key in told.finished
         if not ended:
-            told = self._told(but=asking)  # what a run revealed that has not ended is part of the most that it reveals
+            told = self._told(but=key)  # what a run revealed that has not ended is part of the most that it reveals
         cure = "ask for a smaller omega or max_depth or a larger min_leaf"
         return self._too_many_counts(told.revealed.counts, 0 if ended else self._most(agreed), cure)
 
@@ -491,10 +491,10 @@ class Account:
             terms: Of the run.
             at_most: The bits of the tree that reveals most.
         """
-        asking, told = asking_text(terms), self._told()
-        if asking in told.finished:
+        key, told = reveal_key_text(terms), self._told()
+        if key in told.finished:
             return None
-        on_record = told.on_record.get(asking, Fraction(0))
+        on_record = told.on_record.get(key, Fraction(0))
         return object_to_bits(self.bounds, len(self.local.records), told.bits, at_most - on_record)
 
     def _opened_too_often(self, agreed: Agreement) -> Objection | None:
@@ -537,7 +537,7 @@ class Account:
     def _told(self, but: str | None = None) -> Dealings:
         """Add up what was revealed in all runs but those that ask for this: a data set has one peer, under any key."""
         entries, dataset = list(self.ledger.entries()), self.local.dataset
-        out = {run.run for run in noted(entries, RunEntry, dataset) if run.asking == but}
+        out = {run.run for run in noted(entries, RunEntry, dataset) if run.reveal_key == but}
         told = Dealings(dataset, PeerName("", ""))
         for entry in entries:
             match entry.noted:

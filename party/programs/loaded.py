@@ -38,7 +38,7 @@ class LoadedModel:
     def columns(self) -> tuple[str, ...]:
         """The columns that it reads, as `party.name`."""
         schema = self.model.schema
-        read = map(schema.brought.attributes.__getitem__, sorted(schema.brought_by(self.model.columns)))
+        read = map(schema.base.attributes.__getitem__, sorted(schema.base_columns(self.model.columns)))
         return tuple(f"{each.party}.{each.name}" for each in read)
 
     def predict(self, table: TableSource) -> list[str]:

@@ -17,7 +17,7 @@ from protocols.facts import Way
 from protocols.messages import SignedHead
 from protocols.secret_tree.openings import OpenedKind
 from protocols.tables import Attribute
-from protocols.terms import LEARNERS, Counting, Learner, Terms, absent_of, asking_of
+from protocols.terms import LEARNERS, Counting, Learner, Terms, fixed_terms, reveal_key_of
 from protocols.two_party.agreement import split_sizes
 
 ItemPath = tuple[tuple[str, str], ...]
@@ -113,14 +113,14 @@ class RunEntry(EntryOfRun, kind="run"):
         return terms_read(self.terms)
 
     @cached_property
-    def asking(self) -> str:
-        """What the run asks for, as `asking_text`; what 0.2.0 alone had among its terms keeps such a run apart."""
-        return json.dumps(asking_of({**self.terms, **to_json(self.agreed)}), sort_keys=True)
+    def reveal_key(self) -> str:
+        """As `reveal_key_text`; what 0.2.0 alone had among its terms keeps such a run apart."""
+        return json.dumps(reveal_key_of({**self.terms, **to_json(self.agreed)}), sort_keys=True)
 
 
-def asking_text(terms: Terms) -> str:
-    """Return what terms ask for (`Terms.asking`), as one text: the same for the same."""
-    return json.dumps(asking_of(to_json(terms)), sort_keys=True)
+def reveal_key_text(terms: Terms) -> str:
+    """Return `Terms.reveal_key` as one text: the same for the same."""
+    return json.dumps(reveal_key_of(to_json(terms)), sort_keys=True)
 
 
 def terms_read(content: Mapping[str, Any]) -> Terms:
@@ -129,7 +129,7 @@ def terms_read(content: Mapping[str, Any]) -> Terms:
     How 0.2.0 counted, of which nothing follows, counts as dot products.
     """
     learner = LEARNERS[Learner(content.get("learner", Learner.TREE))]
-    fixed = absent_of(learner)
+    fixed = fixed_terms(learner)
     own = {"counting": Counting.PAILLIER, **{name: value for name, value in content.items() if name not in fixed}}
     terms = object.__new__(learner)
     vars(terms).update(fields_from_json(learner, own))

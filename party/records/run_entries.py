@@ -228,13 +228,13 @@ def recorded_answers(
 
     Terms that change neither what is asked nor its answer are passed over, and whether such a run has ended, too.
     """
-    tables, asking = tables_of(local, agreed), kinds.asking_text(agreed.terms)
+    tables, key = tables_of(local, agreed), kinds.reveal_key_text(agreed.terms)
     runs: set[str] = set()
     known: dict[int, bytes] = {}
     opened: tuple[bytes, ...] = ()
     for said in (entry.noted for entry in entries if entry.peer == peer):
         match said:
-            case kinds.RunEntry(dataset=local.dataset) if said.tables == tables and said.asking == asking:
+            case kinds.RunEntry(dataset=local.dataset) if said.tables == tables and said.reveal_key == key:
                 runs.add(said.run)
             case kinds.AnswersEntry() if said.run in runs:
                 known.setdefault(said.number, np.array(said.numbers, np.float64).tobytes())

@@ -67,25 +67,25 @@ class Side:
             case kinds.WindowsEntry():
                 self.windows |= {frozenset(node.path) for node in said.nodes}
             case kinds.CountsEntry():
-                self._add_tables(said.nodes, "" if run.agreed.noise is None else run.asking)
+                self._add_tables(said.nodes, "" if run.agreed.noise is None else run.reveal_key)
             case kinds.MinedEntry():
                 self.mined += 1
             case kinds.AccuracyEntry():
-                _once(self.accuracies, run.asking)
+                _once(self.accuracies, run.reveal_key)
             case kinds.OpenedEntry():
-                self._add_opened(said, run.asking)
+                self._add_opened(said, run.reveal_key)
             case kinds.SetsEntry(sets=sets):
                 self.itemsets |= dict(zip(map(frozenset, sets), said.counts or [None] * len(sets), strict=True))
             case kinds.ModelEntry():
                 _once(self.models, said.digest)
 
-    def _add_opened(self, said: kinds.OpenedEntry, asking: str) -> None:
+    def _add_opened(self, said: kinds.OpenedEntry, key: str) -> None:
         """Add what was opened of nodes: a run that goes on opens some of them again."""
         if said.what is OpenedKind.SCORES:
-            self.opened[said.what, frozenset(), asking] = said.are
+            self.opened[said.what, frozenset(), key] = said.are
         for at, (path, rest) in enumerate(zip(said.paths, said.consequents or [()] * len(said.paths), strict=True)):
             node = frozenset([*path, *((f"=> {column}", value) for column, value in rest)])
-            self.opened[said.what, node, asking] = None if said.are is None else said.are[at]
+            self.opened[said.what, node, key] = None if said.are is None else said.are[at]
 
     def add_answers(self, said: kinds.PredictionEntry) -> None:
         """Add what an entry of a joint prediction reveals."""
@@ -211,14 +211,14 @@ class Dealings:
     def bits_of_runs(self) -> dict[str, Fraction]:
         """The bits of trees alone, of the runs that asked for the same together."""
         found: dict[str, Fraction] = {}
-        for asking, _, price in self.booked:
-            found[asking] = found.get(asking, Fraction(0)) + price
+        for key, _, price in self.booked:
+            found[key] = found.get(key, Fraction(0)) + price
         return found
 
     @property
     def epsilons(self) -> list[Fraction]:
         """The epsilon of each run or table with noise; those that asked for the same got the same, and count once."""
-        noisy = {run.asking: run.agreed.epsilon for run in self.runs.values()}
+        noisy = {run.reveal_key: run.agreed.epsilon for run in self.runs.values()}
         tables = (each.noise for each in self.crosstabs.values())
         return [epsilon for epsilon in (*noisy.values(), *tables) if epsilon is not None]
 
@@ -248,14 +248,14 @@ class Dealings:
 
     def _add_of_run(self, said: kinds.EntryOfRun, run: kinds.RunEntry) -> None:
         if isinstance(said, kinds.ModelEntry):
-            self.finished.add(run.asking)
+            self.finished.add(run.reveal_key)
         if run.agreed.reveal is Reveal.TREE:
             self._book(said, run)
         if not isinstance(said, kinds.LearnedEntry):
             return
         noisy = isinstance(said, _NOISED) and run.agreed.noise is not None
         if said.way is not Way.LEARNED:
-            self.telling.add(run.asking)
+            self.telling.add(run.reveal_key)
             (self.told_noisy if noisy else self.told).add(said, run)
         if said.way is not Way.TOLD:
             (self.learned_noisy if noisy else self.learned).add(said, run)
@@ -266,16 +266,16 @@ class Dealings:
             self.trees[said.digest] = len(run.label.values), run.agreed.leaves
         if run.agreed.noise is not None:
             return
-        asking, mined = run.asking, isinstance(said, kinds.MinedEntry)
+        run_key, mined = run.reveal_key, isinstance(said, kinds.MinedEntry)
         again = self.booked if mined else []  # the same tree: its miner counts nothing afresh
-        new = [(asking, *each) for each in _booked(said, run) if (asking, *each) not in again]
+        new = [(run_key, *each) for each in _booked(said, run) if (run_key, *each) not in again]
         self.booked += new
-        opened = self._opened.setdefault(asking, {})
+        opened = self._opened.setdefault(run_key, {})
         if any(key in opened for _, key, _ in new):
             opened.clear()  # the level is opened again, from its first question
         opened |= {key: price for _, key, price in new}
         if mined or isinstance(said, kinds.AnswersEntry):
-            self.on_record[asking] = self.on_record.get(asking, Fraction(0)) + sum(opened.values())
+            self.on_record[run_key] = self.on_record.get(run_key, Fraction(0)) + sum(opened.values())
             opened.clear()
 
     def _add_alignment(self, entry: LedgerEntry, said: kinds.AlignmentEntry) -> None:

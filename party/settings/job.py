@@ -33,7 +33,7 @@ from protocols.terms import (
     Splits,
     Terms,
     TreeTerms,
-    absent_of,
+    fixed_terms,
     terms_of,
 )
 
@@ -186,7 +186,7 @@ def _key(name: str) -> str:
 
 
 def _kinds(learner: type[Terms]) -> dict[str, ValueKind]:
-    absent = absent_of(learner)
+    absent = fixed_terms(learner)
     return {name: kind for name, kind in kinds_of(Terms).items() if name not in absent}
 
 

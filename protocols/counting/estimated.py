@@ -155,7 +155,7 @@ class ConditionEstimates:
     def __init__(self, view: View, schema: Schema) -> None:
         codes, _, self._repeats = merge_equal(view.codes)
         self._codes, self._schema = np.asfortranarray(codes), schema
-        self._factors = [np.eye(column.size) for column in schema.brought.columns]
+        self._factors = [np.eye(column.size) for column in schema.base.columns]
         for k, group in enumerate(view.design.groups):
             (column,) = (view.peer_columns[place] for place in group)
             guesses, one = enumerate(guess_weights(view.design, k).tolist()), self._factors[column]
@@ -170,7 +170,7 @@ class ConditionEstimates:
 
     def _tables(self, query: Query) -> Iterator[tuple[Floats, Floats]]:
         """Yield the table of each candidate, and the variances that `Answer` speaks of."""
-        left, label = self._left(query.expression), self._schema.brought.class_index
+        left, label = self._left(query.expression), self._schema.base.class_index
         added = {column: self._factors[column][self._codes[:, column]] @ held for column, held in left.items()}
         whole = self._product(added)
         shape, right = (-1, self._schema.classes), self._factors[label]
@@ -185,7 +185,7 @@ class ConditionEstimates:
                 one, square = (np.bincount(keys, weights**k * self._repeats, size * shape[1]) for k in (1, 2))
                 sums[column] = one.astype(np.float64).reshape(shape), square.astype(np.float64).reshape(shape)
             sent, squared = sums[column]
-            branches = self._schema.answers(condition)[:size, None] == np.arange(2)
+            branches = self._schema.values_by_code(condition)[:size, None] == np.arange(2)
             of_values = self._factors[column] @ (left.get(column, np.ones(size))[:, None] * branches)
             table = of_values.T @ sent @ right
             shares, classes = (each[0] for each in table_shares(table[None]))
@@ -201,7 +201,7 @@ class ConditionEstimates:
         for term in expression.terms:
             condition = self._schema.conditions[term.column]
             size = len(self._factors[condition.column])
-            holds = self._schema.answers(condition)[:size] == term.value
+            holds = self._schema.values_by_code(condition)[:size] == term.value
             left[condition.column] = left.get(condition.column, np.ones(size)) * holds
         return left
 

@@ -173,7 +173,7 @@ class Tree:
         """
         label = self.schema.class_attribute
         target = canonical(*(text.encode() for text in (label.name, *label.values)))
-        columns = (*(column.encoded for column in self.schema.brought.attributes), target)
+        columns = (*(column.encoded for column in self.schema.base.attributes), target)
         columns += (b"conditions",) * bool(self.schema.conditions)
         hasher = hashlib.sha256(canonical(b"cotally tree", canonical(*columns)))
         for depth, node in self.nodes():

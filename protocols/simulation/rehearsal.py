@@ -74,7 +74,7 @@ class _Rehearsal:
         self._schema = self._agreed[0].learning.schema
         self._train, self._test = parts_of(ours, self._agreed[0])
         whole = self._joint()
-        self._rows = HoldOut(self._schema, *(self._schema.coded(whole[part]) for part in (self._train, self._test)))
+        self._rows = HoldOut(self._schema, *(self._schema.recode(whole[part]) for part in (self._train, self._test)))
 
     def play(self) -> Rehearsed:
         terms, limits = self._terms, Allowance.of(self._schema, self._terms, len(self._sides[0].records))

@@ -233,7 +233,7 @@ class Agreement:
 
 def splitting(schema: Schema, terms: Terms) -> Schema:
     """Return the schema of what may split a node: of the agreed columns, or of conditions on them."""
-    return two_way(schema.brought) if terms.splits == Splits.TWO_WAY else schema
+    return two_way(schema.base) if terms.splits == Splits.TWO_WAY else schema
 
 
 def split_sizes(columns: Iterable[Attribute], terms: Terms) -> list[tuple[str, int]]:

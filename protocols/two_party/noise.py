@@ -89,7 +89,7 @@ def _name(column: Attribute) -> bytes:
 def run_digest(local: PartyInputs, agreement: Agreement) -> bytes:
     """Return a digest of all that decides what a run asks and is answered: of one that differs, other epsilon is spent.
 
-    Terms that change neither are left out (`Terms.asking`): such a run reveals the same numbers again.
+    Terms that change neither are left out (`Terms.reveal_key`): such a run reveals the same numbers again.
     """
-    terms = (canonical(name.encode(), str(value).encode()) for name, value in agreement.terms.asking.items())
+    terms = (canonical(name.encode(), str(value).encode()) for name, value in agreement.terms.reveal_key.items())
     return keyed_digest(local.secrets.coins, b"cotally noisy run", canonical(*terms), tables_digest(local, agreement))

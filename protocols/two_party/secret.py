@@ -108,7 +108,7 @@ def grow_secretly(
     Discloses: the windows, if there are some; which attribute splits which node, and the class of each leaf, chosen
     with our noise if the terms have any; with our noise in it, how many held-out records have which label, by class.
     """
-    codes, held_out = (agreed.schema.coded(copies.view.rows(part).codes) for part in parts)
+    codes, held_out = (agreed.schema.recode(copies.view.rows(part).codes) for part in parts)
     counts, gates = yield from share_counts(local, agreed, codes)
     terms, ranking = agreed.terms, None
     if terms.window is not ALL:
@@ -125,16 +125,16 @@ def grow_secretly(
 def deduced(local: PartyInputs, agreed: Agreement, tree: Tree) -> Follows:
     """Return what follows for certain of our training records from such a tree alone."""
     schema, records, terms = agreed.learning.schema, len(local.records), agreed.terms
-    codes = np.zeros((records, len(schema.brought.columns)), np.uint8)
-    places = {(each.party, each.name): place for place, each in enumerate(schema.brought.attributes)}
-    held = [places.get((each.party, each.name), schema.brought.class_index) for each in local.table.attributes]
+    codes = np.zeros((records, len(schema.base.columns)), np.uint8)
+    places = {(each.party, each.name): place for place, each in enumerate(schema.base.attributes)}
+    held = [places.get((each.party, each.name), schema.base.class_index) for each in local.table.attributes]
     codes[:, held] = local.table.codes  # NB: the schema of a model's file has no owners of the class
     train, _ = parts_of(local, agreed)
     alone = schema.class_owners == (local.party,)
     return what_follows(
         tree,
         {*schema.held_by(local.party), *([schema.class_index] if local.holds_class else [])},
-        schema.coded(codes)[train],
+        schema.recode(codes)[train],
         Allowance.of(schema, terms, records),
         alone=alone,
     )

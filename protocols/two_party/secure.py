@@ -108,7 +108,7 @@ class SecureCounting:
 
     def engine(self) -> Role[tuple[SecureEngine, SharedKey | None]]:
         """Make our side's engine, and exchange the key if it needs one."""
-        train, test = (self.agreed.schema.coded(self.copies.view.rows(part).codes) for part in self.parts)
+        train, test = (self.agreed.schema.recode(self.copies.view.rows(part).codes) for part in self.parts)
         if not self.agreed.terms.encrypts:
             return self._transferring(train, test), None
         cipher = yield from self._share_key()

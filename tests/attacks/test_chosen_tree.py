@@ -400,7 +400,7 @@ def test_nested_cuts_of_one_split_read_more_people_than_whole_columns_and_no_mor
         codes = np.column_stack([*columns, label]).astype(np.uint8)
         if ordered:
             schema = two_way(schema)
-            codes = schema.coded(codes)
+            codes = schema.recode(codes)
         tree = Game(schema, codes, Growth(1, 20)).plain()
         assert isinstance(tree.root, Split)
         right = int((codes[target, tree.root.attribute] == label[target]).sum())

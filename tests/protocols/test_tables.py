@@ -33,8 +33,8 @@ from protocols.terms import (
     RuleTerms,
     TermError,
     Terms,
-    absent_of,
-    asking_of,
+    fixed_terms,
+    reveal_key_of,
     terms_of,
     whole_weights,
 )
@@ -156,7 +156,7 @@ def test_each_learner_has_all_terms_on_record_and_refuses_to_be_given_what_it_do
         assert [each.name.removesuffix("_name") for each in fields(learner)] == [*TERM_NAMES]
         assert [name.removesuffix("_name") for name in values_of(whole)] == [*TERM_NAMES]
         assert terms_of(values_of(whole)) == whole
-        for name in absent_of(learner):
+        for name in fixed_terms(learner):
             with pytest.raises(TermError, match="is not for learner") as caught:
                 terms_of({**values_of(whole), name: "more"})
             assert caught.value.field == name.removesuffix("_name")
@@ -268,7 +268,7 @@ def test_two_runs_ask_for_the_same_where_no_count_and_no_answer_can_differ() -> 
         (replace(ALONE, min_leaf=100), {"leaves": Leaves.TENTHS}, False),
         (ALONE, {"weights": ("yes=4",)}, False),
     ):
-        assert (terms.asking == asking_of(values_of(terms) | changes)) == same, (terms, changes)
+        assert (terms.reveal_key == reveal_key_of(values_of(terms) | changes)) == same, (terms, changes)
 
 
 @pytest.mark.parametrize(("test", "epsilon"), [(Fraction(0), Fraction(1, 4)), (Fraction(1, 5), Fraction(1, 2))])

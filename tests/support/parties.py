@@ -20,7 +20,7 @@ from protocols.learning.ranking import Ranking
 from protocols.randomized_response.related_question import default_groups
 from protocols.role import Kept, Role, Transcript, nothing, run_alone, run_pair
 from protocols.tables import Attribute, Codes, Table, joint_schema
-from protocols.terms import ALL, LEARNERS, Counting, Learner, Method, Reveal, TermError, Terms, absent_of
+from protocols.terms import ALL, LEARNERS, Counting, Learner, Method, Reveal, TermError, Terms, fixed_terms
 from protocols.terms import terms_of as terms_from
 from protocols.two_party.agreement import Agreement, Judge, Policy, agree_on_training, answer, propose
 from protocols.two_party.copies import CopyJudge
@@ -90,7 +90,7 @@ def terms_of(values: Mapping[str, object]) -> Terms:
     choices = {"method": Method, "counting": Counting, "reveal": Reveal}
     named = {name: choice(str(values[name])) for name, choice in choices.items()}
     learner = Learner(str(values.get("learner", Learner.TREE)))
-    fixed = absent_of(LEARNERS[learner])
+    fixed = fixed_terms(LEARNERS[learner])
     own = {name: value for name, value in values.items() if name not in fixed}
     return terms_from({**own, **named, "learner": learner})
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from party.cli.main import main
-from protocols.terms import LEARNERS, Learner, absent_of
+from protocols.terms import LEARNERS, Learner, fixed_terms
 from tests.support.forked import Forked
 
 BITS = 2048
@@ -80,7 +80,7 @@ class Pair:
         """Write a job file of the usual terms with changes, but for what its learner has not; None leaves a key out."""
         self.jobs += 1
         path = self.folder / f"job-{self.jobs}.toml"
-        fixed = absent_of(LEARNERS[Learner(str(changes.get("learner", Learner.TREE)))])
+        fixed = fixed_terms(LEARNERS[Learner(str(changes.get("learner", Learner.TREE)))])
         terms = {key: value for key, value in {**JOB, **changes}.items() if value is not None and key not in fixed}
         path.write_text("".join(f"{key} = {json.dumps(value)}\n" for key, value in terms.items()))
         return path

@@ -41,15 +41,15 @@ def _rules(model: RuleList) -> dict[str, object]:
 
 def _classes(model: Tree | NaiveBayes) -> dict[str, object]:
     schema = model.schema
-    brought, used = schema.brought.attributes, sorted(schema.brought_by(model.columns))
-    names, more = references(brought), [dict[str, object]() for _ in used]
+    base, used = schema.base.attributes, sorted(schema.base_columns(model.columns))
+    names, more = references(base), [dict[str, object]() for _ in used]
     of_kind: dict[str, object]
     if isinstance(model, Tree):
         of_kind = {"nodes": _nodes(model, used)}
     else:
         of_kind = {"prior": _finite(model.prior.tolist())}
         more = [{"logs": [_finite(row) for row in table.tolist()]} for table in model.conditional]
-    columns = [_column(names[index], brought[index], **each) for index, each in zip(used, more, strict=True)]
+    columns = [_column(names[index], base[index], **each) for index, each in zip(used, more, strict=True)]
     return {"columns": columns, "classes": schema.class_attribute.values, "shares": gives_shares(model), **of_kind}
 
 
@@ -69,8 +69,8 @@ def _nodes(tree: Tree, used: list[int]) -> list[tuple[Any, ...]]:
             column, below = node.attribute, [place[id(child)] for child in node.children]
             if schema.conditions:
                 condition = schema.conditions[column]
-                column, size = condition.column, schema.brought.attributes[condition.column].size
-                below = [below[answer] for answer in schema.answers(condition)[:size].tolist()]
+                column, size = condition.column, schema.base.attributes[condition.column].size
+                below = [below[value] for value in schema.values_by_code(condition)[:size].tolist()]
             column = used.index(column)
         found.append((label_of_node(node), shares, column, below))
     return found

@@ -127,16 +127,16 @@ def _spellings(text: str) -> list[str]:
 def readings_of(model: Model) -> dict[int, CellReading]:
     """Return how the attributes that a model reads, columns or conditions on them, come from cells."""
     schema = model.schema
-    brought = schema.brought.attributes
-    names = references(brought)
-    columns = {index: _reading(names[index], brought[index]) for index in sorted(schema.brought_by(model.columns))}
+    base = schema.base.attributes
+    names = references(base)
+    columns = {index: _reading(names[index], base[index]) for index in sorted(schema.base_columns(model.columns))}
     if not schema.conditions:
         return columns
     found = {}
     for index in sorted(model.columns):
         condition = schema.conditions[index]
-        answers = schema.answers(condition)
-        each = {value: YES_OR_NO[answers[code]] for code, value in enumerate(brought[condition.column].values)}
+        values = schema.values_by_code(condition)
+        each = {value: YES_OR_NO[values[code]] for code, value in enumerate(base[condition.column].values)}
         found[index] = columns[condition.column].answering(each)
     return found
 

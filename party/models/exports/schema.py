@@ -54,7 +54,7 @@ def _classes(model: Tree | NaiveBayes) -> _Json:
     chances = _list(_CHANCE, classes)
     errors = _list(_or_null({"type": "number", "minimum": 0}), classes)
     entries = []
-    for each in schema.brought.attributes:
+    for each in schema.base.attributes:
         names = {"party": {"const": each.party}, "name": {"const": each.name}, "values": {"const": each.values}}
         entry = {**names, "missing": {"enum": [*each.values, None]}, "marks": _or_null(_list(_TEXT)), "ordered": _WHOLE}
         if isinstance(model, NaiveBayes):

@@ -313,7 +313,7 @@ _SPLITS = "which column splits which node, and the class of each leaf"
 
 def _names(told: Finished, *, whole: bool) -> Iterator[tuple[str, str]]:
     """Yield the names of each side's columns and, if there is room, of their values, edges of bins among them."""
-    named = told.model if isinstance(told.model, JointItemsets) else told.model.schema.brought
+    named = told.model if isinstance(told.model, JointItemsets) else told.model.schema.base
     columns = list(named.attributes)
     if not isinstance(told.model, JointItemsets):
         label = told.model.schema.class_attribute
@@ -377,7 +377,7 @@ def _answers(told: Finished) -> Iterator[str]:
         return
     yield from pure_lines(pure_leaves(told.model, told.assessment.terms))
     schema = told.model.schema
-    columns = [schema.brought.attributes[column] for column in sorted(schema.brought_by(told.model.columns))]
+    columns = [schema.base.attributes[column] for column in sorted(schema.base_columns(told.model.columns))]
     read = ", ".join(printable(each.name) for each in columns if each.party == told.party)
     if told.agree.answers and read:
         yield f"A prediction with the peer can reveal, of the person asked about, our columns {read}."
@@ -580,12 +580,12 @@ def _quality(told: Finished) -> Iterator[ReportPart]:
 
 def _importances(tree: Tree) -> list[tuple[str, str, float]]:
     """Return party, attribute and share of all decrease of impurity, the largest first, without those of none."""
-    schema, brought = tree.schema, tree.schema.brought.attributes
-    shares = dict.fromkeys(range(len(brought)), 0.0)
+    schema, columns = tree.schema, tree.schema.base.attributes
+    shares = dict.fromkeys(range(len(columns)), 0.0)
     for attribute, share in enumerate(importances(tree).tolist()):
-        (column,) = schema.brought_by([attribute])
+        (column,) = schema.base_columns([attribute])
         shares[column] += share
-    each = zip(brought, references(brought), shares.values(), strict=True)
+    each = zip(columns, references(columns), shares.values(), strict=True)
     rows = [(column.party, printable(name), round(share, 4)) for column, name, share in each if share > 0]
     return sorted(rows, key=lambda row: -row[2])
 

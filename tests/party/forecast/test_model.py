@@ -231,7 +231,7 @@ def test_it_is_near_to_what_a_run_with_such_a_peer_tells() -> None:
         guess = guess_rules(made.local("alice"), terms, terms.rules)
         assert run.told / 1.25 <= guess.own <= run.told * 1.25
         assert run.counted / 1.6 <= guess.both <= run.counted * 1.6
-        assert guess.counts <= terms.rules.most_told
+        assert guess.counts <= terms.rules.most_counts
 
 
 def test_copies_alone_tell_none_and_more_records_leave_less_in_doubt() -> None:

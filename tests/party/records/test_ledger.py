@@ -29,7 +29,7 @@ from party.records.ledger import (
     open_ledger,
     read_ledger,
 )
-from party.records.ledger_entries import BYGONE, ENTRY_KINDS, EntryOfRun, RunEntry, asking_text
+from party.records.ledger_entries import BYGONE, ENTRY_KINDS, EntryOfRun, RunEntry, reveal_key_text
 from party.records.tally import dealings
 from party.show.ledger import dealings_lines
 from protocols.terms import Learner, Method
@@ -372,7 +372,7 @@ def test_the_ledger_of_0_2_0_is_read_and_its_runs_asked_for_something_else_than_
     runs = [entry.noted for entry in kept if isinstance(entry.noted, RunEntry)]
     assert {run.agreed.learner for run in runs} == {Learner.TREE, Learner.NAIVE_BAYES}
     assert {(run.agreed.learner, run.agreed.method) for run in runs} >= {(Learner.NAIVE_BAYES, Method.HYBRID)}
-    assert {run.asking for run in runs}.isdisjoint(asking_text(run.agreed) for run in runs)
+    assert {run.reveal_key for run in runs}.isdisjoint(reveal_key_text(run.agreed) for run in runs)
     assert len(with_bob.telling) == len([run for run in runs if run.run in with_bob.runs]) == 2
     assert {entry.content["kind"] for entry in kept} & {*BYGONE} == {"gains"}
     for rows in (False, True):

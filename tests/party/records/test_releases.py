@@ -542,4 +542,4 @@ def test_what_competes_in_a_run_of_two_way_splits_follows_from_the_columns_in_it
     assert run.candidates == [(name, 2) for name in names]
     by_values = replace(run, terms={name: value for name, value in terms.items() if name != "splits"})
     assert by_values.candidates == [("a.age", 3), ("b.job", 3)]
-    assert by_values.asking != run.asking
+    assert by_values.reveal_key != run.reveal_key

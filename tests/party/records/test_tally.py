@@ -10,7 +10,7 @@ import pytest
 
 from party.errors import ConfigError
 from party.records.ledger import PeerName
-from party.records.ledger_entries import LearnedEntry, RunEntry, asking_text
+from party.records.ledger_entries import LearnedEntry, RunEntry, reveal_key_text
 from party.records.tally import Dealings
 from party.settings.party import LifeBounds, read_party_config
 from protocols.errors import DisagreementError
@@ -79,9 +79,9 @@ def test_rules_of_another_method_have_other_counts_and_no_copy_passes_the_bound(
     usual = with_terms(CASE, learner="rules", rules=rules)
     first, then = (with_terms(usual, method=Method(method)) for method in methods)
     sessions = Sessions(tmp_path, first, ANY_ODDS)
-    let(sessions, "alice", f"most_counts = {rules.most_told}")
+    let(sessions, "alice", f"most_counts = {rules.most_counts}")
     sessions.run()
-    assert f"most_counts allows {rules.most_told} over the life" in refused(sessions, then.terms, "alice")
+    assert f"most_counts allows {rules.most_counts} over the life" in refused(sessions, then.terms, "alice")
 
 
 def test_accuracies_of_many_trees_would_give_the_class_of_each_person_held_out_and_one_is_told(tmp_path: Path) -> None:
@@ -123,7 +123,7 @@ def test_a_run_that_could_tell_too_much_is_refused(tmp_path: Path) -> None:
                 assert dealings.telling == set()
                 dealings.add(entry)
                 break
-    assert dealings.telling == {asking_text(SECURE.terms)}
+    assert dealings.telling == {reveal_key_text(SECURE.terms)}
     for line in ("most_runs = 0", 'most_counts = "all"', "most_counts = 1.5", "most_runs = true"):
         sessions = Sessions(tmp_path, MINED)
         let(sessions, "bob", line)

@@ -405,7 +405,7 @@ def test_with_noise_no_condition_competes_that_the_path_decides() -> None:
     columns = [Attribute("alice", "age", ("0", "1", "2", "3"), ordered=4), Attribute("bob", "job", ("a", "b", "c"))]
     schema = two_way(joint_schema(columns, Attribute("bob", "class", ("no", "yes")), ["bob"]))
     rng = np.random.default_rng(5)
-    codes = schema.coded(rng.integers(0, (4, 3, 2), (300, 3)).astype(np.uint8))
+    codes = schema.recode(rng.integers(0, (4, 3, 2), (300, 3)).astype(np.uint8))
     growth = Growth(2, noise=Fraction(1, 10), impurity=Impurity.GINI)
     for secret in (b"a", b"c", b"d"):
         game = Game(schema, codes, growth, secrets=(secret, b"b"))
@@ -413,7 +413,7 @@ def test_with_noise_no_condition_competes_that_the_path_decides() -> None:
         assert secret != b"a" or game.grown() == tree
         assert not any(schema.decides(path, node.attribute) for path, node in tree.splits())
     unaware = [
-        Game(replace(schema, conditions=(), whole=None), codes, growth, secrets=(bytes([k]), b"b")).plain()
+        Game(replace(schema, conditions=(), derived_from=None), codes, growth, secrets=(bytes([k]), b"b")).plain()
         for k in range(9)
     ]
     assert any(schema.decides(path, node.attribute) for tree in unaware for path, node in tree.splits())

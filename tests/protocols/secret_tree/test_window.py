@@ -478,4 +478,4 @@ def test_cuts_on_one_path_are_taken_together() -> None:
     one, zero = Leaf((), 1), Leaf((), 0)
     tree = Tree(schema, Split((), 0, (one, Split((), 1, (one, Split((), 3, (zero, zero)))))))
     rows = np.array([[0, 0, 1], [0, 0, 0]], np.uint8)
-    assert deduce(tree, (3, 4), schema.coded(rows), Allowance(schema, None)).values.tolist() == [True, True]
+    assert deduce(tree, (3, 4), schema.recode(rows), Allowance(schema, None)).values.tolist() == [True, True]

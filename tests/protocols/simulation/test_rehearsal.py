@@ -56,7 +56,7 @@ def played(case: Case, alice: PartyInputs, bob: PartyInputs) -> None:
     if not len(test):
         assert found.scores is None
         return
-    predicted = outcome.tree.predict(agreed.learning.schema.coded(codes))
+    predicted = outcome.tree.predict(agreed.learning.schema.recode(codes))
     assert found.scores is not None
     assert found.scores.accuracy().value == pytest.approx((predicted == codes[:, -1]).mean())
     if not case.terms.hides_counts and case.terms.counts_exactly and case.terms.noise is None:

@@ -138,7 +138,7 @@ def test_a_column_is_used_again_below_and_each_condition_is_called_after_its_cut
     assert names == ["age <= 20", "age <= 40", "age = missing", "job = cook", "job = clerk", "job = smith"]
     splits = [names[node.attribute] for _, node in outcome.tree.splits()]
     assert splits[:2] == ["age <= 40", "age <= 20"]
-    predicted = outcome.tree.predict(outcome.tree.schema.coded(codes))
+    predicted = outcome.tree.predict(outcome.tree.schema.recode(codes))
     assert predicted.tolist() == (codes[:, 0] == 1).astype(int).tolist()
 
 
