@@ -35,9 +35,9 @@ class KeptAnswers:
         self._next += 1
         return tuple(np.frombuffer(self._kept[self._next - 1]).tolist())
 
-    def keep(self, told: AnswerNumbers) -> Role[None]:
+    def keep(self, answer: AnswerNumbers) -> Role[None]:
         """Save an answer before anything is done with it; if we remembered it alone, it must be the same."""
-        number, content = self._next, np.array(told, dtype=np.float64).tobytes()
+        number, content = self._next, np.array(answer, dtype=np.float64).tobytes()
         self._next += 1
         if number >= len(self._kept):
             yield Save(Part.ANSWERS, number, content)
@@ -56,9 +56,9 @@ class KeptAnswers:
             if self._next > self._own:
                 yield Save(Part.ANSWERS, self._next - 1, self._kept[self._next - 1])
             return known
-        told = yield from question
-        yield from self.keep(told)
-        return told
+        answer = yield from question
+        yield from self.keep(answer)
+        return answer
 
 
 def are_whole(content: bytes) -> bool:

@@ -67,15 +67,15 @@ class Attribute:
     @property
     def encoded(self) -> bytes:
         """All of it, in canonical form (FAULTS A8)."""
-        told = canonical(*(text.encode() for text in (self.party, self.name, *self.values)))
+        texts = canonical(*(text.encode() for text in (self.party, self.name, *self.values)))
         if self.missing == MissingCells() and not self.ordered:
-            return told
+            return texts
         value, marks = self.missing.value, self.missing.marks
         absent = canonical(*([] if value is None else [value.encode()]))
         marked = [] if marks is None else [canonical(*(mark.encode() for mark in marks))]
         if self.ordered:
-            return canonical(told, absent, canonical(*marked), str(self.ordered).encode())
-        return canonical(told, absent, *marked)
+            return canonical(texts, absent, canonical(*marked), str(self.ordered).encode())
+        return canonical(texts, absent, *marked)
 
     @property
     def conditions(self) -> Iterator[tuple[str, tuple[int, ...]]]:

@@ -59,7 +59,7 @@ def _of_records(test: AuditTest, names: Names, groups: Sequence[tuple[int, ...]]
     seen = " and ".join("truth" if code else "no truth" for code in cell)
     if margin.serial:
         return f"{columns[0]}, a record and the next, true value {truth[0]}: {seen} sent: "
-    if margin.told:
+    if margin.only_truth:
         return f"{listed(columns)}, of two groups, true values {listed(truth)}: {seen} sent: "
     place = next((k for k, group in enumerate(groups) if margin.columns[0] in group), None)
     how = ", sent in the clear" if place is None else f" ({titled(names.groups[place])})"

@@ -35,7 +35,7 @@ def revealed_by(ended: Trained | FoundRules) -> Revealed:
         found = ended.found
         if ended.agreed.terms.hides_counts:
             return Revealed()
-        sets = found.told + found.counted if ended.agreed.terms.counts_exactly else 0
+        sets = found.own + found.counted if ended.agreed.terms.counts_exactly else 0
         return Revealed(classes=1, sets=sets)
     outcome, terms = ended.outcome, ended.agreed.terms
     if not terms.reveals_counts:
@@ -236,7 +236,7 @@ def found_rules_lines(ended: FoundRules, model: Path) -> Iterator[str]:
             rules = "" if found.itemsets.reached is None else ", and rules of them,"
             yield f"{found.counted:,} sets with items of both{rules} were asked about"
         else:
-            yield f"Of the sets, {found.told:,} are of one side's items (counts sent), {found.counted:,} of both"
+            yield f"Of the sets, {found.own:,} are of one side's items (counts sent), {found.counted:,} of both"
     if found.withheld:
         yield (
             f"{found.withheld:,} frequent sets of our own were not used: they differ from others in fewer than "

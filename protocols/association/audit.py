@@ -124,9 +124,9 @@ def _tests(size: int, count: _Count, sent: NDArray[np.bool_], limit: float) -> I
     """Test every value that is likely enough for a test, and all others together."""
     values = count.values(sent)
     tally = np.bincount(values, minlength=len(count.chances)).tolist()
-    told = sorted(range(len(count.chances)), key=lambda value: count.chances[value], reverse=True)[:_MOST_CELLS]
-    cells = [(str(value), count.chances[value], tally[value]) for value in sorted(told)]
-    if len(told) < len(tally):
+    likeliest = sorted(range(len(count.chances)), key=lambda value: count.chances[value], reverse=True)[:_MOST_CELLS]
+    cells = [(str(value), count.chances[value], tally[value]) for value in sorted(likeliest)]
+    if len(likeliest) < len(tally):
         rest = 1 - sum((chance for _, chance, _ in cells), Fraction(0))
         cells.append(("others", rest, len(values) - sum(hits for *_, hits in cells)))
     for value, chance, hits in cells:

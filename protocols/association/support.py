@@ -54,7 +54,7 @@ def recovery(operator: Operator, k: int) -> Matrix:
     if found is None:
         raise InputError(
             f"supports of sets of {k} items cannot be recovered from transactions of size {operator.size}: "
-            f"its parameters hide them altogether; {_told_sizes(operator, k)}"
+            f"its parameters hide them altogether; {_sizes_that_work(operator, k)}"
         )
     return found
 
@@ -114,7 +114,7 @@ def estimate_support(design: TransactionDesign, counts: Mapping[int, Sequence[in
     return Support(share / total, (squares - share) / total**2)
 
 
-def _told_sizes(operator: Operator, k: int) -> str:
+def _sizes_that_work(operator: Operator, k: int) -> str:
     works = next((smaller for smaller in range(k - 1, 0, -1) if _inverse(transition(operator, smaller))), 0)
     return f"sets of up to {works} can" if works else "no set's can"
 

@@ -107,7 +107,7 @@ class _Group:
         sizes = [view.schema.attributes[c].size * view.schema.classes for c in candidates]
         self._starts = np.cumsum([0, *sizes])
 
-    def misfit(self, told: Sequence[CountTable]) -> Misfit:
+    def misfit(self, tables: Sequence[CountTable]) -> Misfit:
         """Compare; nothing is said where there are too many cells."""
         cells = int(self._starts[-1])
         if cells > _MOST_CELLS:
@@ -120,8 +120,8 @@ class _Group:
             spread += apart.T @ apart
             as_sent += guesses[0].sum(axis=0)
             all_guesses += self._order * mean.sum(axis=0)
-        told_cells = np.concatenate([np.asarray(table, dtype=np.float64).ravel() for table in told])
-        difference = (as_sent - self._lie * all_guesses) / self._contrast - told_cells
+        sent_cells = np.concatenate([np.asarray(table, dtype=np.float64).ravel() for table in tables])
+        difference = (as_sent - self._lie * all_guesses) / self._contrast - sent_cells
         values, vectors = np.linalg.eigh(spread * self._most / self._contrast**2)
         kept = values > _NOTHING * max(1.0, float(values[-1]))
         whitening = vectors[:, kept] / np.sqrt(values[kept])

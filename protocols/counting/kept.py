@@ -34,10 +34,10 @@ class KeptCounts:
         known = self._answers.recalled()
         if known is not None:
             return self._checks.recalled(queries, [int(count) for count in known])
-        told = yield from self._engine.count(queries)
-        numbers = tuple(float(n) for answer in told for table in answer.tables for n in table.ravel())
+        answers = yield from self._engine.count(queries)
+        numbers = tuple(float(n) for answer in answers for table in answer.tables for n in table.ravel())
         yield from self._answers.keep(numbers)
-        return told
+        return answers
 
     def count_correct(self, model: Learned) -> Role[Correct]:
         """Ask for one number; it must be the one that we remember, if any."""
@@ -61,9 +61,9 @@ class RefinedCounts:
 
     def count(self, queries: Sequence[Query]) -> Role[list[Answer]]:
         """Ask the engine, and make the best of what it answers."""
-        told = yield from self._engine.count(queries)
+        noisy = yield from self._engine.count(queries)
         answers, level = [], {}
-        for query, answer in zip(queries, told, strict=True):
+        for query, answer in zip(queries, noisy, strict=True):
             known = KnownSums(query.class_counts or (), self._variance_of(query.expression))
             level[query.expression], tables = refined(known, answer.tables, self._variance)
             answers.append(Answer(tuple(tables)))

@@ -79,10 +79,10 @@ class CountSender(_Side):
     def tell(self, queries: Sequence[Query], counts: Sequence[int]) -> Role[list[Answer]]:
         """Check numbers, in the order of the queries, with our noise; send them, and return the answers."""
         noise, lift = self._noises.of_cells(queries, self._checks.schema), self._noises.cells
-        told = [count - lift.theirs + own for count, own in zip(counts, noise, strict=True)]
-        answers = self._checks.answers(queries, told)
-        yield Note(CountsFact(Way.BOTH, tuple(queries), tuple(told)))
-        yield Send(ExactCounts(tuple(number + lift.both for number in told)))
+        sent = [count - lift.theirs + own for count, own in zip(counts, noise, strict=True)]
+        answers = self._checks.answers(queries, sent)
+        yield Note(CountsFact(Way.BOTH, tuple(queries), tuple(sent)))
+        yield Send(ExactCounts(tuple(number + lift.both for number in sent)))
         return answers
 
     def tell_correct(self, model: Learned, number: int) -> Role[Correct]:
@@ -90,17 +90,17 @@ class CountSender(_Side):
         if number > self.most_correct:
             raise DeviationError
         lift = self._noises.accuracy
-        told = number - lift.theirs + self._noises.of_accuracy(model.parts())
-        yield Note(CorrectFact(Way.BOTH, told, self._tests))
-        yield Send(ExactCounts((told + lift.both,)))
-        return self._noises.correct(told, self._tests)
+        sent = number - lift.theirs + self._noises.of_accuracy(model.parts())
+        yield Note(CorrectFact(Way.BOTH, sent, self._tests))
+        yield Send(ExactCounts((sent + lift.both,)))
+        return self._noises.correct(sent, self._tests)
 
     def tell_sets(self, asked: Sequence[Expression], counts: Sequence[int]) -> Role[list[int]]:
         """Send of how many training records each of these is true."""
-        told = _checked_sets(counts, asked, self._records)
-        yield Note(SetsFact(Way.BOTH, tuple(asked), told))
-        yield Send(ExactCounts(told))
-        return list(told)
+        sent = _checked_sets(counts, asked, self._records)
+        yield Note(SetsFact(Way.BOTH, tuple(asked), sent))
+        yield Send(ExactCounts(sent))
+        return list(sent)
 
 
 class KeyHolderReplies(CountSender, Generic[Values]):
@@ -162,9 +162,9 @@ class CountReceiver(_Side):
         """Send what the counts of a batch are made from, and return the answers, checked."""
         yield Note(CountsFact(Way.TOLD, tuple(queries), None))
         yield Send(sent)
-        told = tuple(number - self._noises.cells.both for number in (yield from receive(ExactCounts)).values)
-        answers = self._checks.answers(queries, told)
-        yield Note(CountsFact(Way.LEARNED, tuple(queries), told))
+        counts = tuple(number - self._noises.cells.both for number in (yield from receive(ExactCounts)).values)
+        answers = self._checks.answers(queries, counts)
+        yield Note(CountsFact(Way.LEARNED, tuple(queries), counts))
         return answers
 
     def hear_correct(self, sent: Message) -> Role[Correct]:
@@ -172,19 +172,19 @@ class CountReceiver(_Side):
         lift = self._noises.accuracy
         yield Note(CorrectFact(Way.TOLD, None, self._tests))
         yield Send(sent)
-        told = [number - lift.both for number in (yield from receive(ExactCounts)).values]
-        if len(told) != 1 or not -lift.both <= told[0] <= self._tests + lift.both:
+        counts = [number - lift.both for number in (yield from receive(ExactCounts)).values]
+        if len(counts) != 1 or not -lift.both <= counts[0] <= self._tests + lift.both:
             raise DeviationError
-        yield Note(CorrectFact(Way.LEARNED, told[0], self._tests))
-        return self._noises.correct(told[0], self._tests)
+        yield Note(CorrectFact(Way.LEARNED, counts[0], self._tests))
+        return self._noises.correct(counts[0], self._tests)
 
     def hear_sets(self, asked: Sequence[Expression], sent: Message) -> Role[list[int]]:
         """Send what the counts of these are made from, and return for how many records each is true."""
         yield Note(SetsFact(Way.TOLD, tuple(asked), None))
         yield Send(sent)
-        told = _checked_sets((yield from receive(ExactCounts)).values, asked, self._records)
-        yield Note(SetsFact(Way.LEARNED, tuple(asked), told))
-        return list(told)
+        counts = _checked_sets((yield from receive(ExactCounts)).values, asked, self._records)
+        yield Note(SetsFact(Way.LEARNED, tuple(asked), counts))
+        return list(counts)
 
 
 class EvaluatorReplies(CountReceiver, Generic[Values]):
@@ -236,7 +236,7 @@ class EvaluatorReplies(CountReceiver, Generic[Values]):
         return (yield from self.hear_sets(asked, self._sealed([Reply(totals, slots=1)], self._records)))
 
 
-def _checked_sets(told: Sequence[int], asked: Sequence[Expression], records: int) -> tuple[int, ...]:
-    if len(told) != len(asked) or not all(0 <= count <= records for count in told):
+def _checked_sets(counts: Sequence[int], asked: Sequence[Expression], records: int) -> tuple[int, ...]:
+    if len(counts) != len(asked) or not all(0 <= count <= records for count in counts):
         raise DeviationError
-    return tuple(told)
+    return tuple(counts)

@@ -148,7 +148,7 @@ class Noises(Protocol):
     def of_accuracy(self, model: ModelParts) -> int:
         """Return our noise for the number of held-out records that a model of these parts classifies rightly."""
 
-    def correct(self, told: int, tests: int) -> Correct:
+    def correct(self, number: int, tests: int) -> Correct:
         """Return a revealed number of rightly classified records as what it is good for."""
 
 
@@ -166,10 +166,10 @@ class NoNoise:
         del model
         return 0
 
-    def correct(self, told: int, tests: int) -> Correct:
+    def correct(self, number: int, tests: int) -> Correct:
         """Return the exact number."""
         del tests
-        return Correct(float(told))
+        return Correct(float(number))
 
 
 EXACT = NoNoise()
@@ -210,10 +210,10 @@ class BothNoises:
         """Draw ours."""
         return self.own.accuracy(model)
 
-    def correct(self, told: int, tests: int) -> Correct:
+    def correct(self, number: int, tests: int) -> Correct:
         """Return the number, kept between none and all, and the standard error of its noise."""
         variance = most_variance(self.own.spending.accuracy, self.theirs.accuracy)
-        return Correct(float(min(max(told, 0), tests)), sqrt(variance))
+        return Correct(float(min(max(number, 0), tests)), sqrt(variance))
 
     def cell_bound(self, alarm: float) -> float:
         """Return what the noise in a revealed cell passes with a chance of at most `exp(-alarm)`."""
@@ -251,13 +251,13 @@ class KnownSums:
 
 def refined(known: KnownSums, tables: Sequence[ArrayLike], variance: float) -> tuple[KnownSums, list[Floats]]:
     """Return a node's class counts and its candidates' (`values x classes`), as far as they show through the noise."""
-    told = [np.asarray(table, dtype=np.float64) for table in tables]
-    sums = _sums(known, told, variance)
+    cells = [np.asarray(table, dtype=np.float64) for table in tables]
+    sums = _sums(known, cells, variance)
     positive = np.maximum(sums.counts, 0.0)
     total = _added(positive)
     if total <= 0:
-        return sums, [np.zeros_like(table) for table in told]
-    moved = [table + (np.asarray(sums.counts) - table.sum(axis=0)) / len(table) for table in told]
+        return sums, [np.zeros_like(table) for table in cells]
+    moved = [table + (np.asarray(sums.counts) - table.sum(axis=0)) / len(table) for table in cells]
     return sums, [_shrunk(table, positive / total, branch_variance(len(table), sums, variance)) for table in moved]
 
 

@@ -220,9 +220,9 @@ class Sender(Direction):
         if len(page.matrix) != trees * length // 8 or len(page.check) != BLOCK_BYTES * (TRANSFERS + 1):
             raise PeerError("the peer sent a page of choices of another length")
         columns = self._columns_of(first, length, page.matrix)
-        told = np.frombuffer(page.check, WORD).reshape(-1, 2)
-        expected = told[1:].copy()
-        expected[self._turned] ^= told[0]
+        check = np.frombuffer(page.check, WORD).reshape(-1, 2)
+        expected = check[1:].copy()
+        expected[self._turned] ^= check[0]
         if not hmac.compare_digest(self._hashes(first, page.matrix, columns).tobytes(), expected.tobytes()):
             self._over = True
             raise DeviationError
@@ -235,15 +235,15 @@ class Sender(Direction):
             for size in (len(self._trees) * length // 8, BLOCK_BYTES)
         )
         hashes = self._hashes(first, matrix, self._columns_of(first, length, matrix)).copy()
-        told = np.frombuffer(choices, WORD)
-        hashes[self._turned] ^= told
+        drawn = np.frombuffer(choices, WORD)
+        hashes[self._turned] ^= drawn
         return ChoicePage(matrix, choices + hashes.tobytes())
 
     def _columns_of(self, first: int, length: int, matrix: bytes) -> Bytes:
         """Return the columns of this side, which differ from the chooser's where the offset and the choice are 1."""
         _, columns = self._columns(first, length)
-        told = np.frombuffer(matrix, np.uint8).reshape(len(self._trees), -1)
-        columns[self._turned] ^= told[self._turned // self.depth]
+        sent = np.frombuffer(matrix, np.uint8).reshape(len(self._trees), -1)
+        columns[self._turned] ^= sent[self._turned // self.depth]
         return columns
 
 

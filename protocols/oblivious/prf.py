@@ -204,11 +204,11 @@ def give_key(transfers: Transfers, size: int, randomness: Randomness) -> Role[Fu
     (chosen,) = yield from transfers.chooser.extend([choices])
     seeds, rows = chosen.strings(1), []
     for page in _pages(size):
-        told = (yield from receive(CodePage)).rows
-        if len(told) != CODE_BITS * (page.stop - page.start) // 8:
+        sent = (yield from receive(CodePage)).rows
+        if len(sent) != CODE_BITS * (page.stop - page.start) // 8:
             raise PeerError("the peer sent a page of rows of another length")
         columns = _columns(seeds, page)
-        columns[choices] ^= np.frombuffer(told, np.uint8).reshape(CODE_BITS, -1)[choices]
+        columns[choices] ^= np.frombuffer(sent, np.uint8).reshape(CODE_BITS, -1)[choices]
         rows.append(rows_of(columns))
         yield Progress(Phase.MATCHING, page.stop, size)
     return FunctionKey(transfers.chooser.session, np.concatenate(rows), np.frombuffer(bits, WORD))

@@ -175,8 +175,8 @@ def complete(piece: Piece, keys: ChosenKeys, data: bytes) -> list[Uint64s]:
     wanted, start, shares = np.where(keys.choices, ~np.uint64(0), np.uint64(0)), 0, []
     masks = (mask for blocks in keys.masks(piece.uses) for mask in blocks.T)
     for lanes, size, mask in zip(piece.lanes, piece.sizes, masks, strict=False):
-        told = unpack(data[start : start + size], len(keys), lanes.bits)
-        shares.append(lanes.add(mask & lanes.used, told & wanted))
+        correction = unpack(data[start : start + size], len(keys), lanes.bits)
+        shares.append(lanes.add(mask & lanes.used, correction & wanted))
         start += size
     return shares
 

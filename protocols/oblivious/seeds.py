@@ -80,7 +80,7 @@ class Follower:
         return 2 * BLOCK_BYTES * (TRANSFERS - trees), PROOF_BYTES * trees
 
     def _follow(self, hints: SeedHints) -> tuple[Trees, bytes]:
-        told, sums = iter(_split(hints.hints, BLOCK_BYTES)), iter(_split(hints.sums, PROOF_BYTES))
+        halves, sums = iter(_split(hints.hints, BLOCK_BYTES)), iter(_split(hints.sums, PROOF_BYTES))
         trees, proofs = [], []
         for start in range(0, TRANSFERS, self.depth):
             hole = self.missing[start]
@@ -90,7 +90,7 @@ class Follower:
                 turn = self.missing[start + level]
                 sides = _children(self.session, start, level, nodes)
                 sides[0][hole] = sides[1][hole] = _NONE
-                hint = (next(told), next(told))[1 - turn]
+                hint = (next(halves), next(halves))[1 - turn]
                 sides[1 - turn][hole] = _sum([*sides[1 - turn], self.keys[start + level], hint])
                 nodes = [*sides[0], *sides[1]]
                 hole += turn << level

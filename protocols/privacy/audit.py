@@ -45,7 +45,7 @@ class Margin:
     """Events that exclude each other and exhaust the responses to one truth, on these columns.
 
     Args:
-        sizes: Domain size of each; 2 where it matters only whether the truth was sent (1) or not (0): `told`.
+        sizes: Domain size of each; 2 where it matters only whether the truth was sent (1) or not (0): `only_truth`.
         chances: Of every cell of `sizes` in row-major order.
         serial: Look at the last column in the next record; two records are one trial.
     """
@@ -54,13 +54,13 @@ class Margin:
     truth: Record
     sizes: tuple[int, ...]
     chances: tuple[Fraction, ...]
-    told: bool = False
+    only_truth: bool = False
     serial: bool = False
 
     def observed(self, responses: Codes) -> NDArray[np.int64]:
         """Count the responses in every cell."""
         seen = responses[:, list(self.columns)].astype(np.int64)
-        if self.told:
+        if self.only_truth:
             seen = (seen == np.array(self.truth)).astype(np.int64)
         if self.serial:
             whole = len(seen) - len(seen) % 2
@@ -82,9 +82,9 @@ def margins(design: Design, records: Sequence[Record]) -> Iterator[Margin]:
     shown = [max(group, key=lambda column: design.sizes[column]) for group in design.groups]
     for first, second in [*combinations(shown, 2), *((column, column) for column in shown)]:
         for truth in _truths((first, second), records):
-            one, other = told_chance(design, first, truth[0]), told_chance(design, second, truth[1])
+            one, other = truth_chance(design, first, truth[0]), truth_chance(design, second, truth[1])
             chances = ((1 - one) * (1 - other), (1 - one) * other, one * (1 - other), one * other)
-            yield Margin((first, second), truth, (2, 2), chances, told=True, serial=first == second)
+            yield Margin((first, second), truth, (2, 2), chances, only_truth=True, serial=first == second)
 
 
 def joint_columns(design: Design, group: Sequence[int]) -> list[tuple[int, ...]]:
@@ -108,7 +108,7 @@ def _cells(design: Design, columns: tuple[int, ...], matrix: Matrix, records: Se
         yield Margin(columns, truth, sizes, tuple(row[position] for row in matrix))
 
 
-def told_chance(design: Design, column: int, code: int) -> Fraction:
+def truth_chance(design: Design, column: int, code: int) -> Fraction:
     """Return the chance that the response on a column is the truth."""
     return column_transition(design, column)[code][code]
 
@@ -194,21 +194,21 @@ def records_needed(design: Design, records: Sequence[Record], goal: Goal, limit:
         if not shifts:
             raise InputError(f"theta = {truth} cannot be off by {goal.shift} and stay between 0 and 1")
         columns = [column for column in group if design.sizes[column] > 1]
-        seen = {_told_and_slope(design, k, column, record[column]) for column in columns for record in records}
+        seen = {_truth_and_slope(design, k, column, record[column]) for column in columns for record in records}
         for shift in shifts if columns else []:
-            sizes = [trials_needed(told, told + shift * slope, limit, 1 - goal.power) for told, slope in seen]
+            sizes = [trials_needed(chance, chance + shift * slope, limit, 1 - goal.power) for chance, slope in seen]
             if not any(sizes):
                 raise InputError(f"the chosen records do not show theta of group {k}: choose other codes")
             needed = max(needed, min(size for size in sizes if size))
     return needed
 
 
-def _told_and_slope(design: Design, group: int, column: int, code: int) -> tuple[Fraction, Fraction]:
-    """Return the chance of a true response, and how fast it grows with theta: `(1 - told)/(1 - theta)` at any theta."""
+def _truth_and_slope(design: Design, group: int, column: int, code: int) -> tuple[Fraction, Fraction]:
+    """Return the chance of a true response, and how fast it grows with theta: `(1 - chance)/(1 - theta)` at each."""
     own = design.part(group)
     below = own if design.truth(group) < 1 else replace(own, theta=Fraction(2, 3))
-    slope = (1 - told_chance(below, column, code)) / (1 - below.truth(below.groups.index(design.groups[group])))
-    return told_chance(design, column, code), slope
+    slope = (1 - truth_chance(below, column, code)) / (1 - below.truth(below.groups.index(design.groups[group])))
+    return truth_chance(design, column, code), slope
 
 
 def _checked(design: Design, records: Sequence[Record]) -> tuple[Record, ...]:

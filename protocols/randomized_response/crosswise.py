@@ -109,8 +109,8 @@ class TriangularDesign(UnrelatedDesign):
     def randomize(self, codes: Codes, draw: Draw, personal: Codes | None = None) -> Codes:
         """Return the responses; whether the harmless statement is true (1) or not (0) is drawn if not given."""
         columns = [group[0] for group in self.groups]
-        told = self.truths(draw) if personal is None else personal[:, columns] == 0
-        return self.answer(codes, np.ones_like(codes), told)
+        truths = self.truths(draw) if personal is None else personal[:, columns] == 0
+        return self.answer(codes, np.ones_like(codes), truths)
 
 
 @dataclass(frozen=True)

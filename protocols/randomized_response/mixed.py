@@ -54,8 +54,8 @@ class MixedDesign(Design):
             raise InputError("no group of this design has personal answers")
         result = codes.copy()
         for k, part in enumerate(self.parts):
-            told = part.randomize(codes, _named(draw, k), personal if part.asks_personally else None)
-            result[:, list(self.groups[k])] = told[:, list(self.groups[k])]
+            responses = part.randomize(codes, _named(draw, k), personal if part.asks_personally else None)
+            result[:, list(self.groups[k])] = responses[:, list(self.groups[k])]
         return result
 
     def transition(self, group: int, columns: Sequence[int]) -> Matrix:
@@ -92,8 +92,8 @@ class MixedDesign(Design):
     def declaration(self) -> dict[str, object]:
         """Return what the parts declare, a list of one entry per group."""
         parts = [part.declaration() for part in self.parts]
-        told = {key: [part[key] for part in parts] for key in ("kind", "theta", "personal")}
-        return {**told, "groups": [list(group) for group in self.groups]}
+        fields = {key: [part[key] for part in parts] for key in ("kind", "theta", "personal")}
+        return {**fields, "groups": [list(group) for group in self.groups]}
 
     def factors(self, codes: Codes, part: Expression, group: int) -> Factors:
         """Return those of the group's own design."""

@@ -71,9 +71,9 @@ def corrected_share(codes: Codes, expression: Expression, design: Design, contro
     plain = expression.restricted(frozenset(design.plain)).satisfied_by(codes).sum()
     drawn = by_chance * Fraction(int(plain), len(codes))
     records = sum(times for times, _, _ in rows)
-    whole = sum((times * told for times, told, _ in rows), Fraction(0)) / records
+    whole = sum((times * factor for times, factor, _ in rows), Fraction(0)) / records
     share = (whole - at_random * drawn) / (1 - at_random)
-    moved = [(times, (told + (share - drawn) * shown) / (1 - at_random)) for times, told, shown in rows]
+    moved = [(times, (factor + (share - drawn) * shown) / (1 - at_random)) for times, factor, shown in rows]
     return RandomAnswers(records, share, _summary(moved).variance)
 
 
@@ -101,7 +101,7 @@ def _tally(
     kinds, times = np.unique(np.stack([each.kinds for each in factors], axis=1), axis=0, return_counts=True)
     rows = []
     for row, number in zip(kinds.tolist(), times.tolist(), strict=True):
-        told, *known = (each.values[kind] for each, kind in zip(factors, row, strict=True))
+        factor, *known = (each.values[kind] for each, kind in zip(factors, row, strict=True))
         shown = [(1 - value) / (1 - chance) for value, chance in zip(known, by_chance, strict=True)]
-        rows.append((number, told, sum(shown, Fraction(0)) / len(shown)))
+        rows.append((number, factor, sum(shown, Fraction(0)) / len(shown)))
     return rows

@@ -125,8 +125,8 @@ class UnrelatedDesign(OneKind):
         for k, (group, joint) in enumerate(zip(self.groups, self.joint, strict=False)):
             if joint:
                 sizes = [self.sizes[column] for column in group]
-                told = np.unravel_index(_drawn(draw, b"joint" + _number(k), joint), sizes)
-                for column, values in zip(group, told, strict=True):
+                drawn = np.unravel_index(_drawn(draw, b"joint" + _number(k), joint), sizes)
+                for column, values in zip(group, drawn, strict=True):
                     columns[column] = values
         return np.stack(columns, axis=1).astype(np.uint8)
 
@@ -138,14 +138,13 @@ class UnrelatedDesign(OneKind):
         result = codes.copy()
         for k, group in enumerate(self.groups):
             for column in group:
-                told = truths[:, k] | (codes[:, column] >= self.sizes[column])
-                result[:, column] = np.where(told, codes[:, column], personal[:, column])
+                as_is = truths[:, k] | (codes[:, column] >= self.sizes[column])
+                result[:, column] = np.where(as_is, codes[:, column], personal[:, column])
         return result
 
     def randomize(self, codes: Codes, draw: Draw, personal: Codes | None = None) -> Codes:
         """Return the responses; personal records are drawn too where none are given."""
-        told = self.draw_personal(draw) if personal is None else personal
-        return self.answer(codes, told, self.truths(draw))
+        return self.answer(codes, self.draw_personal(draw) if personal is None else personal, self.truths(draw))
 
     def transition(self, group: int, columns: Sequence[int]) -> Matrix:
         """Return `theta [r = x] + (1 - theta) P(Y = r)`."""

@@ -140,8 +140,8 @@ def open_scores(tree: Tree, counts: SharedCounts, law: Geometric, noise: Sequenc
     cells = np.zeros((len(rows), classes), WORD)
     np.add.at(cells, [rows.index(said) for _, said in leaves], shares.reshape(-1, classes))
     yield Note(OpenedFact(OpenedKind.SCORES, (), None))
-    told = yield from open_cells(cells.reshape(-1), counts.width, noise, 2 * law.cut)
-    of_rows = np.reshape(told, (-1, classes)).tolist()
+    numbers = yield from open_cells(cells.reshape(-1), counts.width, noise, 2 * law.cut)
+    of_rows = np.reshape(numbers, (-1, classes)).tolist()
     opened = tuple(each for said, row in zip(rows, of_rows, strict=True) for each in (said.tenth, said.label, *row))
     yield Note(OpenedFact(OpenedKind.SCORES, (), opened))
     return opened

@@ -184,7 +184,7 @@ class _Told:
 
     def count(self, queries: Sequence[Query]) -> Role[list[Answer]]:
         answers = yield from self.exact.count(queries)
-        told = []
+        noisy = []
         for query, answer in zip(queries, answers, strict=True):
             tables = []
             for candidate, table in zip(query.candidates, answer.tables, strict=True):
@@ -192,8 +192,8 @@ class _Told:
                 noise = [side.cells(*asked) for side in self.sides.values()]
                 tables.append(table + np.sum(noise, axis=0, dtype=np.int64).reshape(table.shape))
                 self.cells[query.expression, candidate] = tables[-1]
-            told.append(Answer(tuple(tables)))
-        return told
+            noisy.append(Answer(tuple(tables)))
+        return noisy
 
     def count_correct(self, model: Learned) -> Role[Correct]:
         correct = yield from self.exact.count_correct(model)

@@ -219,8 +219,8 @@ def grow_plain(split: HoldOut, growth: Growth = TO_THE_END) -> GrownTree:
 
 def grow_randomized(split: HoldOut, views: Sequence[View], growth: Growth = TO_THE_END) -> Tree:
     """Grow a tree on what the class holder estimates from its own columns and the other's copy."""
-    told = _exact(split).class_counts
-    return run_alone(HybridId3(split.schema, told, ALL, _mined(split, views), growth=growth).build()).tree
+    class_counts = _exact(split).class_counts
+    return run_alone(HybridId3(split.schema, class_counts, ALL, _mined(split, views), growth=growth).build()).tree
 
 
 def _mined(split: HoldOut, views: Sequence[View]) -> Counts:

@@ -111,14 +111,14 @@ def association_sets(found: MinedRules, design: Design) -> Sequence[RuleSet]:
     for rule in found.rules:
         first, rest = ([items[item] for item in part] for part in (rule.antecedent, rule.consequent))
         if len(rest) == 1 and rest[0].column == target:
-            told = InferenceRule(
+            sure = InferenceRule(
                 Expression(tuple(first)), rest[0].value, _as_chance(rule.supports[1]), _as_chance(rule.confidence)
             )
-            known = surest.get(told.expression)
-            surest[told.expression] = told if known is None or told.confidence > known.confidence else known
+            known = surest.get(sure.expression)
+            surest[sure.expression] = sure if known is None or sure.confidence > known.confidence else known
     sets: dict[frozenset[int], list[InferenceRule]] = {}
-    for expression, told in surest.items():
-        sets.setdefault(expression.columns, []).append(told)
+    for expression, sure in surest.items():
+        sets.setdefault(expression.columns, []).append(sure)
     return list(sets.values())
 
 

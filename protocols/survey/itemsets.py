@@ -95,8 +95,8 @@ def estimate_set(codes: Codes, design: Design, terms: TermSet) -> ColumnSet | No
     answers = _answered(codes, design, terms)
     if not len(answers):
         return None
-    told = estimate_of(record_factors(answers, Expression(terms), design))
-    return ColumnSet(terms, told.proportion, told.variance / told.records**2)
+    estimate = estimate_of(record_factors(answers, Expression(terms), design))
+    return ColumnSet(terms, estimate.proportion, estimate.variance / estimate.records**2)
 
 
 def column_rules(mined: MinedColumns) -> MinedRules:

@@ -91,8 +91,8 @@ def _share_errors(counts: Floats, spread: Floats, records: float, smoothing: flo
     if not (total > 0 and records > 0):
         return np.full(len(counts), np.inf)
     gradient = (np.eye(len(counts)) - (counts / total)[:, None]) / total
-    told = records / (records + len(counts) * smoothing)
-    errors: Floats = told * np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", gradient, spread, gradient), 0.0))
+    weight = records / (records + len(counts) * smoothing)
+    errors: Floats = weight * np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", gradient, spread, gradient), 0.0))
     return errors
 
 

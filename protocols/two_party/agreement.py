@@ -59,9 +59,9 @@ def common_version(theirs: str, spoken: Versions = SPOKEN) -> int | None:
     >>> common_version("4 3"), common_version("5 4"), common_version("3", (4, 3))
     (3, None, 3)
     """
-    told = theirs.split(" ")
-    known = {int(each) for each in told if each.isascii() and each.isdigit() and len(each) < 9}
-    return max(known & {*spoken}, default=None) if len(known) == len(told) else None
+    words = theirs.split(" ")
+    known = {int(each) for each in words if each.isascii() and each.isdigit() and len(each) < 9}
+    return max(known & {*spoken}, default=None) if len(known) == len(words) else None
 
 
 VERSION = f"cotally/{versions_text(SPOKEN)}"

@@ -120,9 +120,9 @@ def align(local: PartyInputs, peer: str, nonces: bytes, judge: ListJudge, *, cou
     asks = (own.ids, local.party) > (theirs.ids, peer)
     size = table_size(max(own.ids, theirs.ids))
     tries = WAYS * theirs.ids if asks else size
-    told = AlignmentFact(keyed_digest(nonces, b"alignment"), lists, own.ids, theirs.ids, tries, least)
+    fact = AlignmentFact(keyed_digest(nonces, b"alignment"), lists, own.ids, theirs.ids, tries, least)
     transfers = yield from set_up(TREE_DEPTH, local.secrets.randomness, local.computing.places)
-    side = (_Asking if asks else _Answering)(local, judge, told, alike_by(same, local.form), transfers, size)
+    side = (_Asking if asks else _Answering)(local, judge, fact, alike_by(same, local.form), transfers, size)
     if count_only:
         return Aligned((yield from with_progress(side.count(), _shown)), lists)
     found = yield from with_progress(side.find(wanted), _shown)
@@ -159,12 +159,12 @@ class _Side(ABC):
         self,
         local: PartyInputs,
         judge: ListJudge,
-        told: AlignmentFact,
+        fact: AlignmentFact,
         alike: tuple[str, ...],
         transfers: Transfers,
         size: int,
     ) -> None:
-        self._local, self._judge, self._told, self._alike = local, judge, told, alike
+        self._local, self._judge, self._fact, self._alike = local, judge, fact, alike
         self._transfers, self._size = transfers, size
         direction = transfers.sender if self.first else transfers.chooser
         self._digests = digests_of(direction.session, local.records)
@@ -175,36 +175,36 @@ class _Side(ABC):
         yield from self._begin(named=False)
         gates, share, width = yield from self._shared_count()
         both = yield from gates.total(share, width)
-        if both > min(self._told.mine, self._told.yours):
+        if both > min(self._fact.mine, self._fact.yours):
             raise DeviationError
-        self._told = replace(self._told, both=both)
-        yield Note(self._told)
+        self._fact = replace(self._fact, both=both)
+        yield Note(self._fact)
         return self.overlap(both)
 
     def find(self, wanted: int) -> Role[Index]:
         """Return where in our list the common people stand, if they are enough for both."""
-        least = self._told.least
+        least = self._fact.least
         yield from self._begin(named=not least)
         if least:
             enough = yield from self._are_enough()
-            few = self._judge.judge_few(self._told.yours, wanted, self._alike)
+            few = self._judge.judge_few(self._fact.yours, wanted, self._alike)
             yield from settle(few if not enough and wanted == least else None)
             if not enough:
                 raise DeviationError  # the side that asked for as many does not mind
-            self._told = replace(self._told, named=True)
-            yield Note(self._told)
+            self._fact = replace(self._fact, named=True)
+            yield Note(self._fact)
         return (yield from self._rows())
 
     def overlap(self, both: int) -> Overlap:
         """Return how many are common of how many."""
-        mine, yours = self._told.mine, self._told.yours
+        mine, yours = self._fact.mine, self._fact.yours
         return Overlap(mine, yours, both, self._alike if both < max(mine, yours) else ())
 
     def _begin(self, *, named: bool) -> Role[None]:
         """Make the random function: one side has its key, the other a value in each place; and put it on record."""
         yield from self._share_function()
-        self._told = replace(self._told, named=named)
-        yield Note(self._told)
+        self._fact = replace(self._fact, named=named)
+        yield Note(self._fact)
 
     def _shared_count(self) -> Role[tuple[Gates, int, int]]:
         """Return our summand of how many are common, modulo two to the width that is returned, too."""
@@ -219,19 +219,19 @@ class _Side(ABC):
         """Return whether as many are common as both ask for: of the number less that, the sign is opened."""
         gates, share, width = yield from self._shared_count()
         summands = np.zeros(LANES, WORD)
-        summands[0] = (share - self._told.least * self.first) % (1 << width)
+        summands[0] = (share - self._fact.least * self.first) % (1 << width)
         below = yield from are_negative(gates, summands, width)
         return not (yield from gates.opened(below))[0] & np.uint64(1)
 
     def _known(self, rows: Index) -> Role[Objection | None]:
         """Put on record who is common, and return what we object to in them."""
-        if len(rows) < self._told.least:
+        if len(rows) < self._fact.least:
             raise DeviationError
         ids = sorted(self._local.records[row].encode() for row in rows)
         people = keyed_digest(self._local.secrets.coins, b"common people", *ids)
-        objection = self._judge.judge_people(self.overlap(len(rows)), self._told.lists, people)
-        self._told = replace(self._told, both=len(rows), people=people)
-        yield Note(self._told)
+        objection = self._judge.judge_people(self.overlap(len(rows)), self._fact.lists, people)
+        self._fact = replace(self._fact, both=len(rows), people=people)
+        yield Note(self._fact)
         return objection
 
     @abstractmethod
@@ -260,14 +260,14 @@ class _Asking(_Side):
 
     def _rows(self) -> Role[Index]:
         pages = []
-        for start in range(0, self._told.yours, _PAGE_ROWS):
+        for start in range(0, self._fact.yours, _PAGE_ROWS):
             values = (yield from receive(ValuesPage)).values
-            if len(values) != WAYS * _SHOWN_BYTES * min(_PAGE_ROWS, self._told.yours - start):
+            if len(values) != WAYS * _SHOWN_BYTES * min(_PAGE_ROWS, self._fact.yours - start):
                 raise PeerError("a page of the peer's values has the wrong length")
             pages.append(np.frombuffer(values, np.uint8).reshape(-1, WAYS, _SHOWN_BYTES))
         rows, theirs = self._matched(np.concatenate(pages))
         yield from settle((yield from self._known(rows)))
-        common = np.zeros(self._told.yours, np.bool_)
+        common = np.zeros(self._fact.yours, np.bool_)
         common[theirs] = True
         yield Send(CommonRows(np.packbits(common, bitorder="little").tobytes()))
         yield from settle(None)
@@ -313,9 +313,9 @@ class _Answering(_Side):
         for start in range(0, len(order), _PAGE_ROWS):
             yield Send(ValuesPage(shown[order[start : start + _PAGE_ROWS]].tobytes()))
         yield from settle(None)
-        told = (yield from receive(CommonRows)).rows
-        bits = np.unpackbits(np.frombuffer(told, np.uint8), bitorder="little")
-        if len(told) != -(-len(order) // 8) or bits[len(order) :].any():
+        rows_sent = (yield from receive(CommonRows)).rows
+        bits = np.unpackbits(np.frombuffer(rows_sent, np.uint8), bitorder="little")
+        if len(rows_sent) != -(-len(order) // 8) or bits[len(order) :].any():
             raise PeerError("the peer names other rows than we have sent")
         rows: Index = order[np.flatnonzero(bits)]
         yield from settle((yield from self._known(rows)))

@@ -149,8 +149,8 @@ def count_crosstab(agreed: Crossed, kept: Kept) -> Role[tuple[int, ...]]:
     Discloses: the counts, with our noise in them unless the terms have none; whether we remember them.
     """
     resumed = yield from resume(kept, agreed.nonces, opens_once=True)
-    told = yield from resumed.answers.ask(_opened(agreed), agreed.adds_up)
-    return tuple(map(int, told))
+    cells = yield from resumed.answers.ask(_opened(agreed), agreed.adds_up)
+    return tuple(map(int, cells))
 
 
 def _opened(agreed: Crossed) -> Role[AnswerNumbers]:
@@ -166,7 +166,7 @@ def _opened(agreed: Crossed) -> Role[AnswerNumbers]:
     shares = yield from counts.count([Expression((Term(0, row), Term(1, column))) for row, column in pairs])
     yield Note(CrosstabFact())
     cells = yield from open_cells(shares, counts.width, agreed.noise(), agreed.lowest)
-    told = tuple(map(float, cells))
-    if not agreed.adds_up(told):
+    numbers = tuple(map(float, cells))
+    if not agreed.adds_up(numbers):
         raise DeviationError
-    return told
+    return numbers

@@ -67,8 +67,8 @@ def compare(
         joint = [times(*each) for each in zip(numbers, points, strict=True)]
     except NotAPointError:
         raise PeerError("the peer sent a point that is not on the curve") from None
-    told, expected = (_digests(nonces, purpose, sender, joint) for sender in (local.party, peer))
-    heard = (yield from exchange(JointDigests(b"".join(told)))).digests
+    digests, expected = (_digests(nonces, purpose, sender, joint) for sender in (local.party, peer))
+    heard = (yield from exchange(JointDigests(b"".join(digests)))).digests
     if len(heard) != len(b"".join(expected)):
         raise PeerError("the peer compares another number of contents")
     size = len(heard) // len(expected)

@@ -113,9 +113,9 @@ class JointSearch:
         """Estimate from both copies; of columns that are sent as they are, this is the count."""
         copies = self.evidence.copies
         assert copies is not None  # noqa: S101  # nothing is estimated without
-        told = estimate_count(copies.codes, Expression(terms), copies.design)
+        estimate = estimate_count(copies.codes, Expression(terms), copies.design)
         hidden = any(True for _ in copies.design.touched(Expression(terms)))
-        return JointSet(terms, told.count, told.variance if hidden else Fraction(0), settled=not hidden)
+        return JointSet(terms, estimate.count, estimate.variance if hidden else Fraction(0), settled=not hidden)
 
     def _doubt(self, each: JointSet) -> float:
         """Return how many standard errors an estimate lies above the threshold."""
@@ -155,11 +155,11 @@ class JointSearch:
         sets, count = list(asked), self.evidence.count
         if not sets or count is None:
             return []
-        told = yield from count([Expression(terms) for terms in sets])
+        counts = yield from count([Expression(terms) for terms in sets])
         self.counted += len(sets)
-        if not all(self._can_be(terms, number) for terms, number in zip(sets, told, strict=True)):
+        if not all(self._can_be(terms, number) for terms, number in zip(sets, counts, strict=True)):
             raise DeviationError
-        exact = (JointSet(terms, Fraction(number)) for terms, number in zip(sets, told, strict=True))
+        exact = (JointSet(terms, Fraction(number)) for terms, number in zip(sets, counts, strict=True))
         return [each for each in exact if each.count >= self._least]
 
     def _can_be(self, terms: TermSet, count: int) -> bool:

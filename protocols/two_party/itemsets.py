@@ -122,28 +122,28 @@ class OwnCounts:
 
     def _read(self, message: SetCounts) -> tuple[OwnSet, ...]:
         """Read the peer's sets, which are what a party that finds its own sets can send."""
-        items, told = self._items, dict[TermSet, int]()
+        items, known = self._items, dict[TermSet, int]()
         _require(len(message.counts) == len(message.sizes) <= self.terms.most_sets)
         _require(sum(message.sizes) == len(message.items) and all(item < len(items) for item in message.items))
         start = 0
         for size, count in zip(message.sizes, message.counts, strict=True):
             terms = tuple(items[item] for item in message.items[start : start + size])
             start += size
-            self._check(terms, count, told)
-            told[terms] = count
-        return tuple(OwnSet(terms, count) for terms, count in told.items())
+            self._check(terms, count, known)
+            known[terms] = count
+        return tuple(OwnSet(terms, count) for terms, count in known.items())
 
-    def _check(self, terms: TermSet, count: int, told: Mapping[TermSet, int]) -> None:
+    def _check(self, terms: TermSet, count: int, known: Mapping[TermSet, int]) -> None:
         attributes, records = self.agreed.schema.attributes, len(self.codes)
         values = [attributes[term.column].values[term.value] for term in terms]
         columns = [term.column for term in terms]
-        _require(0 < len(terms) <= self.terms.max_len and terms not in told)
+        _require(0 < len(terms) <= self.terms.max_len and terms not in known)
         _require(columns == sorted(set(columns)) and not set(values) & set(self.terms.absent))
         _require(all(self._owner(term) == self.agreed.peer for term in terms))
         _require(self._least <= count <= records and self._is_apart(records, count))
         if len(terms) > 1:
             subsets = list(combinations(terms, len(terms) - 1))
-            _require(all(part in told and self._is_apart(told[part], count) for part in subsets))
+            _require(all(part in known and self._is_apart(known[part], count) for part in subsets))
 
     def _is_apart(self, more: int, count: int) -> bool:
         """Return whether a set may have this many records of those that another has."""
@@ -168,13 +168,13 @@ class FoundTogether:
 
     Args:
         counted: How many sets with items of both were counted exactly, or asked of which no count was shown.
-        told: How many counts of sets of one side's items both sides sent, together.
+        own: How many counts of sets of one side's items both sides sent, together.
         withheld: How many frequent sets of our own items were not used, to speak of no few people.
     """
 
     itemsets: JointItemsets
     counted: int = 0
-    told: int = 0
+    own: int = 0
     withheld: int = 0
     key: SharedKey | None = None
 
@@ -248,7 +248,7 @@ class _Run:
         return FoundTogether(
             itemsets=itemsets,
             counted=search.counted,
-            told=len(own),
+            own=len(own),
             withheld=mine.withheld,
             key=key,
         )

@@ -104,8 +104,8 @@ def estimated_correct(tree: Tree, test: View) -> Correct | None:
 
 def _read(message: SentTree, schema: Schema, records: int, growth: Growth) -> Tree:
     reader = _Reader(schema, records, growth)
-    for told in message.nodes:
-        reader.add(told)
+    for code in message.nodes:
+        reader.add(code)
     return reader.tree()
 
 
@@ -129,16 +129,16 @@ class _Reader:
     used: set[int] = field(default_factory=set)
     splits: Counter[int] = field(default_factory=Counter)
 
-    def add(self, told: int) -> None:
+    def add(self, code: int) -> None:
         """Read the next node, and close the splits whose last branch it is."""
         _require(self.path or not self.nodes)
         if self.path:
             self.path[-1].left -= 1
-        if told < 0:
-            _require(~told < self.schema.classes)
-            self.nodes.append(Leaf((), ~told))
+        if code < 0:
+            _require(~code < self.schema.classes)
+            self.nodes.append(Leaf((), ~code))
         else:
-            self._add_split(told)
+            self._add_split(code)
         while self.path and not self.path[-1].left:
             self.used.remove(self.path.pop().attribute)
 

@@ -150,9 +150,9 @@ def learn_classes(run: PredictionRun, gates: Gates) -> Role[Answers]:
     asked = np.array([row for row, person in enumerate(people) if person not in known], dtype=np.intp)
     yield Send(RowsAsked(b"".join(_commitments(run, known))))
     yield from settle(None)
-    told = yield from way.ask(run.rows.codes[asked], gates)
-    yield Note(AnswersFact(tuple(people[row] for row in asked), tuple(told)))
-    found = {**known, **dict(zip((people[row] for row in asked), told, strict=True))}
+    answers = yield from way.ask(run.rows.codes[asked], gates)
+    yield Note(AnswersFact(tuple(people[row] for row in asked), tuple(answers)))
+    found = {**known, **dict(zip((people[row] for row in asked), answers, strict=True))}
     positions = tuple(found[person] for person in people)
     return Answers(way.outcomes, positions, len(people) - len(asked))
 
@@ -177,9 +177,9 @@ def tell_classes(run: PredictionRun, gates: Gates) -> Role[None]:
         raise PeerError("the peer sent more or fewer commitments than there are rows")
     asked = list(_asked(run, commitments))
     rows = np.array([row for row, _ in asked], dtype=np.intp)
-    told = tuple(each for _, each in asked)
-    yield from settle(run.recall.judge(told))
-    yield Note(AnsweringFact(told))
+    people = tuple(each for _, each in asked)
+    yield from settle(run.recall.judge(people))
+    yield Note(AnsweringFact(people))
     yield from run.way(run.peer).tell(run.rows.codes[rows], gates)
 
 

@@ -69,11 +69,11 @@ def score(
         sides_of(tree.schema, first), held_out, transfers, is_chooser=first == local.party, room=room_for_table(law)
     )
     opening = _as_numbers(open_scores(tree, counts, law, noise))
-    told = [[each.tenth, each.label] for each in rows]
+    said = [[each.tenth, each.label] for each in rows]
 
     def fits(numbers: AnswerNumbers) -> bool:
         return len(numbers) == len(rows) * (classes + 2) and (
-            np.array(numbers).reshape(len(rows), -1)[:, :2].tolist() == told
+            np.array(numbers).reshape(len(rows), -1)[:, :2].tolist() == said
         )
 
     numbers = yield from answers.ask(opening, fits)

@@ -141,10 +141,10 @@ class _Run:
     def play(self, record: PutOnRecord) -> Role[Outcome]:
         """Go through the steps."""
         learn = self._learn if self._terms.reveals_counts else self._grow_secretly
-        grown, told = yield from learn(record)
+        grown, class_counts_sent = yield from learn(record)
         self._keep(grown.model)
         yield from confirm_same_model(grown.model.digest())
-        return self._outcome(grown, told)
+        return self._outcome(grown, class_counts_sent)
 
     def _grow_secretly(self, record: PutOnRecord) -> Role[tuple[_Grown, int]]:
         """Grow a tree and show no count."""
@@ -160,11 +160,11 @@ class _Run:
 
     def _learn(self, record: PutOnRecord) -> Role[tuple[_Grown, int]]:
         """Learn from revealed counts; return how many were class counts, too."""
-        told = yield from share_class_counts(
+        class_counts = yield from share_class_counts(
             self._local, self._agreed, self._train, self._noises, self._resumed.answers, record
         )
         copies = yield from self._copies()
-        return (yield from self._grow_from_secure_counts(copies, told)), len(told)
+        return (yield from self._grow_from_secure_counts(copies, class_counts)), len(class_counts)
 
     def _copies(self) -> Role[Copies]:
         return exchange_copies(self._local, self._brought, self._judge, self._resumed.copy)
@@ -179,7 +179,7 @@ class _Run:
         tree = yield from mine(train, self._local.class_counts(self._train), terms.growth, allowance)
         return _Grown(tree, 0, estimated_correct(tree, test))
 
-    def _grow_from_secure_counts(self, copies: Copies, told: ClassTally) -> Role[_Grown]:
+    def _grow_from_secure_counts(self, copies: Copies, class_counts: ClassTally) -> Role[_Grown]:
         train = copies.view.rows(self._train)
         estimator = Estimator(train) if self._terms.disguises else None
         plausibility = None if estimator is None else Plausibility(train, estimator, self._noises)
@@ -193,7 +193,7 @@ class _Run:
         if estimator is not None and self._terms.window is not ALL:
             gates, classes = (yield from counting.gates(engine)), self._agreed.schema.classes
             ranking = SecretRanking(estimator, classes, self._terms.growth, gates, self._resumed.answers)
-        counts = tuple(max(0, count) for count in told)
+        counts = tuple(max(0, count) for count in class_counts)
         learned: tuple[Model, int]
         if self._terms.learner is Learner.NAIVE_BAYES:
             learned = yield from self._count_bayes(self._refined(kept), counts)
@@ -225,7 +225,7 @@ class _Run:
         (answer,) = yield from engine.count([query])
         return bayes_of_counts(schema, counts, answer.tables), sum(query.cells(schema))
 
-    def _outcome(self, grown: _Grown, told: int) -> Outcome:
+    def _outcome(self, grown: _Grown, class_counts_sent: int) -> Outcome:
         secure = self._terms.counts_exactly
         tells = secure and not self._terms.hides_counts
         tested = len(self._test) > 0
@@ -236,7 +236,7 @@ class _Run:
             correct=grown.correct.count if grown.correct is not None and tested else None,
             standard_error=0.0 if grown.correct is None else grown.correct.error,
             smc_computations=grown.computations if secure else 0,
-            exact_counts_disclosed=told + (grown.computations + tested if tells else 0),
+            exact_counts_disclosed=class_counts_sent + (grown.computations + tested if tells else 0),
             key=grown.key,
             scores=grown.scores,
         )

@@ -92,7 +92,7 @@ class TreeWay:
 
     def ask(self, codes: Rows, gates: Gates) -> Role[list[int]]:
         """Return the position of each row's outcome."""
-        told: list[int] = []
+        positions: list[int] = []
         for rows in _batches(len(codes), self.routes.edges):
             bits = self.routes.bits(codes[rows])
             products = ProductShares([(bits.size, [self._width])])
@@ -100,9 +100,9 @@ class TreeWay:
                 (chosen,) = yield from gates.transfers.chooser.extend([bits.ravel()])
                 yield from receive_products([(chosen, [self._width])], products)
             sums = products.shares[0].reshape(bits.shape).sum(axis=1, dtype=WORD)
-            told += _outcomes(sums + (yield from _hear(len(bits), self._width)), self._width, len(self.outcomes))
+            positions += _outcomes(sums + (yield from _hear(len(bits), self._width)), self._width, len(self.outcomes))
             yield Progress(Phase.ROWS, rows.stop, len(codes))
-        return told
+        return positions
 
     def tell(self, codes: Rows, gates: Gates) -> Role[None]:
         """Answer for these rows."""
@@ -141,13 +141,13 @@ class BayesWay:
 
     def ask(self, codes: Rows, gates: Gates) -> Role[list[int]]:
         """Return the class of each row."""
-        told: list[int] = []
+        labels: list[int] = []
         for rows in self._batches(codes):
             own = yield from self._share(codes[rows], gates, asks=True)
             theirs = yield from _hear(len(own), _width(self.classes))
-            told += _outcomes(own ^ theirs, _width(self.classes), self.classes)
+            labels += _outcomes(own ^ theirs, _width(self.classes), self.classes)
             yield Progress(Phase.ROWS, rows.stop, len(codes))
-        return told
+        return labels
 
     def tell(self, codes: Rows, gates: Gates) -> Role[None]:
         """Answer for these rows."""
@@ -191,10 +191,10 @@ def _hear(rows: int, width: int) -> Role[Uint64s]:
 
 
 def _outcomes(sums: Uint64s, width: int, outcomes: int) -> list[int]:
-    told: list[int] = (sums & np.uint64((1 << width) - 1)).tolist()
-    if not all(number < outcomes for number in told):
+    positions: list[int] = (sums & np.uint64((1 << width) - 1)).tolist()
+    if not all(number < outcomes for number in positions):
         raise DeviationError
-    return told
+    return positions
 
 
 def check_shared(model: Model, parties: tuple[str, str]) -> None:

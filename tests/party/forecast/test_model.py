@@ -229,7 +229,7 @@ def test_it_is_near_to_what_a_run_with_such_a_peer_tells() -> None:
         assert terms.rules is not None
         run, _ = made.play()
         guess = guess_rules(made.local("alice"), terms, terms.rules)
-        assert run.told / 1.25 <= guess.own <= run.told * 1.25
+        assert run.own / 1.25 <= guess.own <= run.own * 1.25
         assert run.counted / 1.6 <= guess.both <= run.counted * 1.6
         assert guess.counts <= terms.rules.most_counts
 

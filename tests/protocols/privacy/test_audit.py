@@ -32,7 +32,7 @@ from protocols.privacy.audit import (
     joint_columns,
     margins,
     records_needed,
-    told_chance,
+    truth_chance,
     untested_pairs,
 )
 from protocols.privacy.chernoff import Goal, alarm_bound, divergence, trials_needed
@@ -83,7 +83,7 @@ def names(result: AuditResult) -> set[str]:
 def named(margin: Margin) -> str:
     if margin.serial:
         return f"column {margin.columns[0]}, one record and the next"
-    if margin.told:
+    if margin.only_truth:
         return f"columns {margin.columns[0]} and {margin.columns[1]}, of two groups"
     return f"column{'s' * (len(margin.columns) > 1)} {', '.join(map(str, margin.columns))}"
 
@@ -160,7 +160,7 @@ def moved(design: OneKind, theta: Fraction) -> Callable[[int, int], Fraction]:
     if isinstance(design, UnrelatedDesign):
         personal = design.personal
         return lambda column, code: theta + (1 - theta) * personal[column][code]
-    return lambda column, code: told_chance(replace(design, theta=theta), column, code)
+    return lambda column, code: truth_chance(replace(design, theta=theta), column, code)
 
 
 def test_personal_answers_that_are_off_or_depend_on_each_other_are_caught() -> None:
@@ -172,7 +172,7 @@ def test_personal_answers_that_are_off_or_depend_on_each_other_are_caught() -> N
         <= names(result)
         <= {"column 2", "column 2, one record and the next", "columns 0 and 2, of two groups"}
     )
-    told, off = told_chance(UNRELATED, 2, 2), told_chance(wrong, 2, 2)
+    told, off = truth_chance(UNRELATED, 2, 2), truth_chance(wrong, 2, 2)
     assert (trials_needed(told, off, result.tests[0].limit, 1e-3) or 0) <= min(test.trials for test in result.tests)
     assert isinstance(UNRELATED, UnrelatedDesign)
     design = UNRELATED
@@ -298,7 +298,7 @@ def test_every_kind_of_count_has_its_words_below_the_verdict() -> None:
 
     def of(*columns: int, alike: bool = False) -> str:
         failures = (test for test in honest.failures if test.margin.columns == columns and test.observed)
-        test = next(test for test in failures if test.margin.told == alike)
+        test = next(test for test in failures if test.margin.only_truth == alike)
         return told(replace(honest, tests=(test,)), NAMES)
 
     assert "age and sex (group person): 'young' and 'f' sent where 'young' and 'f' is true: " in of(0, 1)
@@ -377,12 +377,12 @@ def test_what_cannot_be_audited_bounded_or_sampled_is_refused() -> None:
 def test_every_margin_is_the_declared_distribution_of_its_events(design: Design) -> None:
     for margin in margins(design, [tuple(0 for _ in design.sizes), tuple(size - 1 for size in design.sizes)]):
         assert sum(margin.chances) == 1
-        columns = sorted(set(margin.columns)) if margin.told else margin.columns
+        columns = sorted(set(margin.columns)) if margin.only_truth else margin.columns
         every = cells([design.sizes[column] for column in columns])
         truth = dict(zip(margin.columns, margin.truth, strict=True))
         position = every.index(tuple(truth[column] for column in columns))
         declared = [row[position] for row in joint_transition(design, columns)]
-        if not margin.told:
+        if not margin.only_truth:
             assert margin.chances == tuple(declared)
             continue
         if margin.serial:
@@ -403,7 +403,7 @@ def test_every_column_and_pair_has_a_margin_and_limits_add_up_to_the_false_alarm
     assert result.tests[0].limit * len(movable) == pytest.approx(1e-6)
     assert all(test.passed == (test.bound > result.tests[0].limit) for test in result.tests)
     design = related([2, 3, 2, 2, 5], [[0, 2, 3], [1]], "9/20")
-    found = [(margin.columns, margin.told, margin.serial) for margin in margins(design, [(0,) * 5])]
+    found = [(margin.columns, margin.only_truth, margin.serial) for margin in margins(design, [(0,) * 5])]
     assert found == [
         *(((column,), False, False) for column in range(5)),
         ((0, 2), False, False),
@@ -432,18 +432,18 @@ def test_cells_are_counted_with_the_last_column_fastest_and_records_show_the_ext
     margin = Margin((2, 0), (0, 0), (2, 3), (Fraction(1, 6),) * 6)
     responses = np.array([[2, 9, 1], [0, 9, 1], [2, 9, 0], [2, 9, 1]], dtype=np.uint8)
     assert margin.observed(responses).tolist() == [0, 0, 1, 1, 0, 2]
-    margin = Margin((0, 1), (1, 0), (2, 2), (Fraction(1, 4),) * 4, told=True)
+    margin = Margin((0, 1), (1, 0), (2, 2), (Fraction(1, 4),) * 4, only_truth=True)
     responses = np.array([[1, 0], [1, 2], [0, 0], [2, 1], [1, 0]], dtype=np.uint8)
     assert margin.observed(responses).tolist() == [1, 1, 1, 2]
-    margin = Margin((0, 0), (1, 1), (2, 2), (Fraction(1, 4),) * 4, told=True, serial=True)
+    margin = Margin((0, 0), (1, 1), (2, 2), (Fraction(1, 4),) * 4, only_truth=True, serial=True)
     responses = np.array([[1], [1], [1], [0], [0], [0], [1], [1], [1]], dtype=np.uint8)
     assert margin.observed(responses).tolist() == [1, 0, 1, 2]
     design = related([16, 16, 32, 2], [[0, 1, 2, 3]], "9/20")
     assert MAX_MARGIN_CELLS == 16 * 16
     assert joint_columns(design, design.groups[0]) == [(0, 1), (0, 3), (1, 3), (2, 3)]
     assert untested_pairs(design) == ((0, 2), (1, 2))
-    assert told_chance(DESIGNS["unrelated, mixed"], 1, 2) == Fraction(9, 10) + Fraction(1, 30)
-    assert told_chance(DESIGNS["partial disguise"], 1, 2) == 1
+    assert truth_chance(DESIGNS["unrelated, mixed"], 1, 2) == Fraction(9, 10) + Fraction(1, 30)
+    assert truth_chance(DESIGNS["partial disguise"], 1, 2) == 1
     for columns in (20, 40, 2 * MAX_PAIRS):
         group = tuple(range(columns))
         design = RelatedDesign((2,) * columns, (group,), Fraction(7, 10))

@@ -174,7 +174,7 @@ def test_without_copies_it_tells_and_finds_what_a_run_does(case: RuleCase) -> No
     run, _ = case.play()
     found = joint(case).find(case.terms.rules, case.terms.min_leaf, None)
     assert counts_of(found.itemsets) == counts_of(run.itemsets) == plain_apriori(case)
-    assert (found.own, found.counted) == (run.told, run.counted)
+    assert (found.own, found.counted) == (run.own, run.counted)
 
 
 def test_copies_that_tell_all_leave_nothing_to_count_and_weak_ones_most() -> None:

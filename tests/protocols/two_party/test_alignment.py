@@ -341,7 +341,7 @@ def test_a_gate_that_is_forced_open_shows_too_few_and_ends_before_more_is_said(
 
     def forced(self: Any) -> Role[bool]:
         assert not (yield from are_enough(self))
-        self._told = replace(self._told, least=0)
+        self._fact = replace(self._fact, least=0)
         return True
 
     def flipped(page: OpenedPage) -> OpenedPage:
