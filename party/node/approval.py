@@ -30,11 +30,9 @@ from protocols.two_party.agreement import Objection
 from protocols.two_party.inputs import PartyInputs
 
 MOST_WAITING: Final = 8
-"""How many undecided jobs of a peer are kept."""
+"""How many undecided jobs that a peer has caused are kept."""
 
-
-OUR_LIST: Final = b""
-"""Stands for a list of the peer's that is the same as ours."""
+_OUR_LIST: Final = b""
 
 
 def is_bounded(agree: Acceptance, job: Job) -> bool:
@@ -62,7 +60,7 @@ class Approvals:
     """What people here have decided about jobs, as a session sees it.
 
     Args:
-        local: What we bring at its beginning.
+        local: What we bring, as it was last read.
         config: Our settings.
         pages: Of our ledger, about the peer.
         offers: What we bring to a prediction.
@@ -87,16 +85,23 @@ class Approvals:
         return self._judge(job)
 
     def judge_tables(self, what: str, theirs: bytes) -> Objection | None:
-        """Object to another table or list of the peer's, by its commitment, than the approved job began with."""
-        if self._asked is None or self.begins_with(what, theirs):
+        """Object to another table or list of the peer's, by its commitment, than the approved job began with.
+
+        And to another table of ours than was approved: `local` may have been read again since the job was judged.
+        """
+        if self._asked is None:
             return None
+        flaw = self._judge(self._asked)
+        if flaw is not None or self._begins_with(self._digest(self._asked), what, theirs):
+            return flaw
         return self._judge(self._asked, what, theirs)
 
-    def begins_with(self, what: str, theirs: bytes) -> bool:
+    def judge_same_list(self) -> Objection | None:
+        """Object likewise, where the peer's list is ours."""
+        return self.judge_tables("list", _OUR_LIST)
+
+    def _begins_with(self, proposal: bytes, what: str, theirs: bytes) -> bool:
         """Return whether the approved job first began with this table or list, and note that it does if it begins."""
-        if self._asked is None:
-            return True
-        proposal = self._digest(self._asked)
         begun = self.pages.noted(ProposedTableEntry, self.local.dataset)
         known = [each.theirs for each in begun if (each.proposal, each.what) == (proposal, what)]
         if not known:
@@ -106,7 +111,7 @@ class Approvals:
     def _judge(self, job: Job, other: str | None = None, theirs: bytes = b"") -> Objection | None:
         digest, found = self._digest(job, other, theirs), proposals(self.pages.ledger.entries(), self.is_good)
         proposal = next((each for each in found if each.said.proposal == digest), None)
-        if proposal is None and self._is_full(found):
+        if proposal is None and self._is_full(found, by_peer=not self.initiates or other is not None):
             return Objection(
                 "approval",
                 f"{MOST_WAITING} jobs of {self.pages.peer.name} wait, so no other is kept: decide about these "
@@ -152,10 +157,11 @@ class Approvals:
             case Train(terms):
                 return would_reveal(local, self.config, terms)
 
-    def _is_full(self, found: list[Proposal]) -> bool:
+    def _is_full(self, found: list[Proposal], *, by_peer: bool) -> bool:
+        """Return whether as many wait as a peer may cause: by jobs, or by other tables and lists to a job of ours."""
         peer, approvals = self.pages.peer, self.config.agree.approvals
-        waiting = [each for each in found if each.peer == peer and not each.said.ours and each.waits(approvals)]
-        return not self.initiates and len(waiting) >= MOST_WAITING
+        caused = (each for each in found if each.peer == peer and (not each.said.ours or each.said.other is not None))
+        return by_peer and sum(each.waits(approvals) for each in caused) >= MOST_WAITING
 
     def _digest(self, job: Job, other: str | None = None, theirs: bytes = b"") -> bytes:
         """Return what people sign: a digest of all that must be the same for their decision to hold."""

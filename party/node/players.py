@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from party.data.ids import NO_LOOK, IdLook, look_of
 from party.models.any_file import KeptModel
 from party.node.aligning import ListRules, Offer, Offers, OwnRows
-from party.node.approval import OUR_LIST, Approvals
+from party.node.approval import Approvals
 from party.node.policy import Account, make_policy
 from party.node.runs import SessionRuns
 from party.records.alignments import keep_alignment
@@ -287,6 +287,7 @@ def _align(opening: Opening, session: Session, *, count_only: bool) -> Matched:
 def _match(opening: Opening, session: Session, *, count_only: bool = False) -> tuple[Matched, PartyInputs]:
     """Compare all people of both lists; return what came of it, and our rows: unless only counted, of the common."""
     whole = session.local if session.host.rows is None else session.host.rows.whole()
+    session.approvals.local = whole
     aligned = _aligned(whole, opening, session, count_only=count_only)
     peer, common = session.channel.peer, whole
     if aligned.rows is not None:
@@ -317,11 +318,9 @@ def _restrict_to_common(opening: Opening, session: Session) -> Session:
     """Go on with the rows of the people whom both list, if the lists differ and both sides would."""
     rows = session.host.rows
     willing, peer = rows is not None and session.aligns, session.channel.peer
-    differ = drive(
-        are_to_align(session.local, peer, opening.nonces, aligns=willing), session.channel, session.watching()
-    )
+    asked = are_to_align(session.local, peer, opening.nonces, session.approvals.judge_same_list, aligns=willing)
+    differ = drive(asked, session.channel, session.watching())
     if rows is None or not differ:
-        session.approvals.begins_with("list", OUR_LIST)
         return session
     matched, rows.local = _match(opening, session)
     session.host.on_matched(matched)
@@ -334,9 +333,9 @@ def _with_common_rows(opening: Opening, session: Session, judge_least: Callable[
     """Return the rows of the people of whom both offer one, if the lists differ and both sides would find them."""
     offer = session.host.offers.offer
     listed = session.local.bringing_ids(offer.shared.people)
-    role = are_to_align(listed, session.channel.peer, opening.nonces, aligns=session.aligns)
+    judge = session.approvals.judge_same_list
+    role = are_to_align(listed, session.channel.peer, opening.nonces, judge, aligns=session.aligns)
     if not drive(role, session.channel, session.watching()):
-        session.approvals.begins_with("list", OUR_LIST)
         return offer
     aligned = _aligned(listed, opening, session, rows=True, judge_least=judge_least)
     look = look_of(listed.records, listed.form)

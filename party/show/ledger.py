@@ -1,5 +1,6 @@
 """The ledger in words: what they learned from us, and we from them."""
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -280,13 +281,18 @@ def proposed_lines(job: Proposal) -> Iterator[str]:
     said = job.said
     unused = unused_terms(terms_read(said.job)) if said.job["kind"] == "train" else []
     told = ((name, value) for name, value in said.job.items() if name not in ("kind", *unused))
-    terms = (f"{name.removesuffix('_name')} = {value}" for name, value in told if value not in (None, []))
+    shown = ((name, _value(value)) for name, value in told if name == "noise" or value not in (None, []))
+    terms = (f"{name.removesuffix('_name')} = {value}" for name, value in shown)
     of = "us" if said.ours else job.peer.name
     again = "" if said.other is None else f", with another {said.other} of {job.peer.name} than it began with"
     yield f"Job {job.name} of {of}: {_job_text(said.job)}{again}, proposed {job.time}"
     yield f"  terms: {printable(', '.join(terms))}"
     yield f"  by what was known then, of {said.records:,} records: {_would_text(said.reveals)}"
     yield from (f"  {_word(*word)}" for word in job.words.values())
+
+
+def _value(value: object) -> str:
+    return "none" if value is None else json.dumps(value, ensure_ascii=False)  # NB: a peer chooses its texts
 
 
 def _word(name: str, approved: bool, time: str) -> str:

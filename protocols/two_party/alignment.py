@@ -20,6 +20,7 @@ when it knows. Both see whether they ended with the same people.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil
@@ -133,20 +134,25 @@ def align(local: PartyInputs, peer: str, nonces: bytes, judge: ListJudge, *, cou
     return Aligned(side.overlap(len(rows)), lists, rows)
 
 
-def are_to_align(local: PartyInputs, peer: str, nonces: bytes, *, aligns: bool) -> Role[bool]:
+def are_to_align(
+    local: PartyInputs, peer: str, nonces: bytes, judge: Callable[[], Objection | None] = lambda: None, *, aligns: bool
+) -> Role[bool]:
     """Return whether both bring other people, or in another order, and would find those whom both list.
+
+    If not, `judge` objects to going on with our list.
 
     Discloses: how many records we bring, whether we would align them, and if both would, whether the peer has the same.
     """
     own = PeopleOffer(len(local.records), aligns)
     theirs = yield from exchange(own)
-    if not (aligns and theirs.aligns):
-        return False
-    if theirs.records != own.records:
-        return True
-    ids = as_written(local.records)
-    (same,) = yield from compare_on_record(local, peer, nonces, b"people", [ids], (IDS, ids))
-    return not same
+    differ = aligns and theirs.aligns
+    if differ and theirs.records == own.records:
+        ids = as_written(local.records)
+        (same,) = yield from compare_on_record(local, peer, nonces, b"people", [ids], (IDS, ids))
+        differ = not same
+    if not differ:
+        yield from settle(judge())
+    return differ
 
 
 class _Side(ABC):

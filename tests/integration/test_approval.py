@@ -95,3 +95,26 @@ def test_a_refusal_reaches_the_caller_as_one_line_and_a_job_without_a_table_name
         allowed = cotally_here("propose", pair.bob, job, "--records", "958")
         assert allowed.out.startswith("alice takes part in this job")
     assert_one_error(cotally_here("approve", pair.alice, "0" * 16, "--as", "Ann"), 2, "no job of the name")
+
+
+def test_a_job_waits_again_where_the_session_reads_another_table_than_people_approved(pair: Pair) -> None:
+    pair.edit("alice", "approvals = 2", "approvals = 1")
+    job, ours, theirs = pair.write_job(), pair.alice / "data.csv", pair.bob / "data.csv"
+    before = ours.read_text()
+    theirs.write_text("".join(theirs.read_text().splitlines(keepends=True)[:-1]))
+    with serving(pair):
+        assert cotally_here("propose", pair.bob, job).code == 0
+        (approved,) = waiting(pair)
+        decides(pair, "Ann")
+        lines = before.splitlines(keepends=True)
+        values = [line.split(",", 1) for line in lines[1:]]
+        ids, rest = [each[0] for each in values], [each[1] for each in values]
+        ours.write_text(lines[0] + "".join(map(",".join, zip(ids, rest[1:] + rest[:1], strict=True))))
+        caller = start(*pair.train_arguments(job, *QUIET))
+        assert caller.stderr is not None
+        assert any("decide about this job by hand" in line for line in caller.stderr)
+        (other,) = waiting(pair)
+        assert other["run"] != approved["run"]
+        ours.write_text(before)
+        assert finish(caller, 120).code == 0  # the control: over the table that was approved it runs
+    assert [each["run"] for each in waiting(pair)] == [other["run"]]

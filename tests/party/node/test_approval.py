@@ -17,7 +17,7 @@ from party.records.ledger import PeerEntries, join_ledger
 from party.records.ledger_entries import DecisionEntry
 from party.records.tally import dealings
 from party.settings.party import Acceptance, LifeBounds
-from party.show.ledger import dealings_lines
+from party.show.ledger import dealings_lines, proposal_lines
 from protocols.errors import DisagreementError, InputError, NotApprovedError
 from protocols.jobs import Align, Crosstab, CrosstabTerms, Job, Predict, PredictionTerms, Receiver, Train
 from protocols.messages import CountShares
@@ -32,23 +32,25 @@ MAY = datetime(2026, 5, 1, tzinfo=UTC)
 TREE = with_terms(CASE, method="smc", reveal="tree", max_depth=2, most_bits=40)
 
 
-def by_hand(folder: Path, case: Any = CASE, more: str = "approvals = 2\n", agree: str = ANY_ODDS) -> Sessions:
-    """Return two parties of which Alice, who answers, decides by hand."""
+def by_hand(
+    folder: Path, case: Any = CASE, more: str = "approvals = 2\n", agree: str = ANY_ODDS, who: str = "alice"
+) -> Sessions:
+    """Return two parties of which one, Alice who answers unless named, decides by hand."""
     sessions = Sessions(folder, case, agree)
-    settings = folder / "alice" / "party.toml"
+    settings = folder / who / "party.toml"
     settings.write_text(f'{settings.read_text()}approve = "by hand"\n{more}')
     return sessions
 
 
-def proposed(sessions: Sessions) -> list[Proposal]:
-    with sessions.ledger("alice") as ledger:
+def proposed(sessions: Sessions, who: str = "alice") -> list[Proposal]:
+    with sessions.ledger(who) as ledger:
         return proposals(ledger.entries())
 
 
-def sign(sessions: Sessions, *names: str, job: int = -1, approved: bool = True) -> None:
-    folder, secret = sessions.folder / "alice", sessions.local("alice").secrets.coins
+def sign(sessions: Sessions, *names: str, job: int = -1, approved: bool = True, who: str = "alice") -> None:
+    folder, secret = sessions.folder / who, sessions.local(who).secrets.coins
     for name in names:
-        decide(folder, secret, proposed(sessions)[job].name, name, approved=approved, clock=lambda: MAY)
+        decide(folder, secret, proposed(sessions, who)[job].name, name, approved=approved, clock=lambda: MAY)
 
 
 def waits(sessions: Sessions, asked: Terms | Job | None = None) -> bool:
@@ -89,7 +91,9 @@ def test_a_job_by_hand_waits_with_what_it_would_reveal_until_two_people_have_sig
         (told,) = dealings(ledger.entries())
     said = "\n".join(dealings_lines(told, full=False))
     assert f"Job {proposed(sessions)[0].name} of bob: train (hybrid, omega 1, class 'class'), proposed" in said
-    assert "terms: method = hybrid, theta = 7/10, omega = 1, counting = oblivious_transfer, class = class" in said
+    assert (
+        'terms: method = "hybrid", theta = "7/10", omega = 1, counting = "oblivious_transfer", class = "class"' in said
+    )
     assert "approved by Ben, 2026-05-01T00:00:00Z" in said
     assert waits(sessions) is False
 
@@ -102,6 +106,15 @@ def test_a_tree_alone_is_proposed_with_its_bits_and_no_counts(tmp_path: Path) ->
     assert would.likely_bits is not None
     assert 0 < would.likely_bits <= would.bits <= 40
     assert (would.counts, would.read, would.epsilon) == (None, None, None)
+
+
+def test_what_people_read_of_a_job_ends_where_a_text_of_the_peers_does(tmp_path: Path) -> None:
+    sessions = by_hand(tmp_path, more="")
+    sessions.both_errors(
+        Crosstab(CrosstabTerms('spending", noise = "1/2', "a0", None))
+    )  # kept though Bob has no such column
+    said = "\n".join(proposal_lines(proposed(sessions), 1))
+    assert r'terms: initiator = "spending\", noise = \"1/2", responder = "a0", noise = none' in said
 
 
 BAYES = make_terms(method="smc", learner=Learner.NAIVE_BAYES)
@@ -170,17 +183,22 @@ def test_an_approved_job_holds_for_the_table_of_the_peer_with_which_it_began(tmp
     assert len(of_kind(contents(sessions, "alice"), "crosstab")) == 4
 
 
+def begin_and_stop(sessions: Sessions, who: str) -> None:
+    """Play until the tables are bound, where one side then objects."""
+    own = sessions.folder / who / "party.toml"
+    text = own.read_text()
+    own.write_text(f"{text}most_counts = 1\n")
+    for error in sessions.both_errors():
+        assert isinstance(error, DisagreementError)
+        assert error.field == "budget"
+    own.write_text(text)
+
+
 def test_a_table_of_the_peer_binds_a_job_of_training_too_before_anything_of_it_is_revealed(tmp_path: Path) -> None:
     sessions = by_hand(tmp_path, more="")
     assert waits(sessions)
     sign(sessions, "Ann")
-    own = tmp_path / "bob" / "party.toml"
-    text = own.read_text()
-    own.write_text(f"{text}most_counts = 1\n")
-    _, bob = sessions.both_errors()
-    assert isinstance(bob, DisagreementError)
-    assert bob.field == "budget"
-    own.write_text(text)
+    begin_and_stop(sessions, "bob")
     assert waits(replace(sessions, case=moved(2)))
     sessions.run()
 
@@ -205,6 +223,8 @@ def test_other_rows_of_ours_or_another_list_of_the_peers_are_another_prediction(
         {"ages": ages | {"p2": "old"}},
         {"cities": cities | {"p7": "Rome"}},
         {"cities": cities | {"p8": ""}},
+        {"ages": ages | {"p3": "young"}},
+        {"cities": cities},
     )
     for times, change in enumerate(changes, start=1):
         vars(pair).update(change)
@@ -261,6 +281,20 @@ def test_a_peer_that_asks_much_fills_no_ledger_and_is_heard_again_once_people_ha
     assert len(proposed(sessions)) == MOST_WAITING + 1
 
 
+def test_a_peer_that_answers_with_table_after_table_fills_no_ledger(tmp_path: Path) -> None:
+    sessions = by_hand(tmp_path, more="", who="bob")
+    sessions.both_errors()
+    sign(sessions, "Bea", who="bob")
+    begin_and_stop(sessions, "alice")
+    for row in range(MOST_WAITING + 2):
+        codes = CASE.codes.copy()
+        codes[row, 0] ^= 1
+        _, bob = replace(sessions, case=replace(CASE, codes=codes)).both_errors()
+        assert isinstance(bob, NotApprovedError)
+    assert len(proposed(sessions, "bob")) == 1 + MOST_WAITING
+    sessions.run()  # the control: with the table that it began with it runs
+
+
 def test_no_signature_widens_a_bound_and_who_calls_may_decide_by_hand_too(tmp_path: Path) -> None:
     sessions = by_hand(tmp_path, more="")
     assert waits(sessions)
@@ -282,9 +316,8 @@ def test_no_signature_widens_a_bound_and_who_calls_may_decide_by_hand_too(tmp_pa
     alice, bob = sessions.both_errors()
     assert str(alice) == _PEER_WANTS["approval"]
     assert "we propose job" in str(bob)
-    with sessions.ledger("bob") as ledger:
-        (waiting,) = proposals(ledger.entries())
-    decide(tmp_path / "bob", sessions.local("bob").secrets.coins, waiting.name, "Bea", approved=True)
+    assert len(proposed(sessions, "bob")) == 1
+    sign(sessions, "Bea", who="bob")
     sessions.run()
 
 
