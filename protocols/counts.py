@@ -2,7 +2,8 @@
 
 A query asks, at one node, for the joint counts `N(E and A = v and class = c)` of some candidate attributes. Every
 engine answers the same queries with a `values x classes` matrix per candidate; only what crosses to the peer, and
-whether the counts are exact, differs. Learners know this module and no engine.
+whether the counts are exact, differs. Learners know this module and no engine; `stacks` and `positive_part` are how the
+tables of answers are read.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,15 +11,14 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from protocols.role import Role
 from protocols.tables import Codes, Expression, Floats, Schema
 
-_NOTHING = 1e-9
 LEAST_MASS = 1e-9  # of estimates that are not all nothing
 
-CountTable = NDArray[np.int64] | NDArray[np.float64]
+CountTable = NDArray[np.int64] | Floats
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Answer:
     """
 
     tables: tuple[CountTable, ...]
-    noises: tuple[NDArray[np.float64], ...] = ()
+    noises: tuple[Floats, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Query:
         yield from (schema.attributes[candidate].size * schema.classes for candidate in self.candidates)
 
 
-def stacks(tables: Sequence[CountTable]) -> Iterator[tuple[list[int], NDArray[np.float64]]]:
+def stacks(tables: Sequence[CountTable]) -> Iterator[tuple[list[int], Floats]]:
     """Yield the tables of each shape stacked along a first axis, with their positions."""
     positions: dict[tuple[int, ...], list[int]] = {}
     for position, table in enumerate(tables):
@@ -59,50 +59,11 @@ def stacks(tables: Sequence[CountTable]) -> Iterator[tuple[list[int], NDArray[np
         yield same, np.array([tables[position] for position in same], dtype=np.float64)
 
 
-def positive_part(estimates: NDArray[np.float64]) -> NDArray[np.float64]:
+def positive_part(estimates: Floats) -> Floats:
     """Set to 0 what is at most `1e-9` of its table's largest cell, or of one record: nobody has such a class."""
-    positive: NDArray[np.float64] = np.maximum(estimates, 0.0)
-    nothing = _NOTHING * np.maximum(positive.max(axis=(-2, -1), keepdims=True), 1.0)
+    positive: Floats = np.maximum(estimates, 0.0)
+    nothing = LEAST_MASS * np.maximum(positive.max(axis=(-2, -1), keepdims=True), 1.0)
     return np.where(positive > nothing, positive, 0.0)
-
-
-def shaped(queries: Sequence[Query], numbers: NDArray[np.int64], schema: Schema) -> list[Answer]:
-    """Return the answers of a batch of counts, in the order queries, candidates, values, classes."""
-    answers, start = [], 0
-    for query in queries:
-        tables = []
-        for cells in query.cells(schema):
-            tables.append(numbers[start : start + cells].reshape(-1, schema.classes))
-            start += cells
-        answers.append(Answer(tuple(tables)))
-    return answers
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Additions:
-    """What the records of one sample add to some sums (`distinct records x sums`); records that are not here add 0.
-
-    `values` are of each distinct record, which stands for `repeats` of the sample's `records`.
-    """
-
-    values: NDArray[np.float64]
-    repeats: NDArray[np.int64]
-    records: int
-
-    @property
-    def sums(self) -> NDArray[np.float64]:
-        """Over all records."""
-        added: NDArray[np.float64] = self.repeats @ self.values
-        return added
-
-    @property
-    def covariance(self) -> NDArray[np.float64]:
-        """Of the sums, for respondents drawn from a population: `n s^2`; infinite for a sample of one."""
-        if self.records < 2:
-            return np.full((self.values.shape[1],) * 2, np.inf)
-        products = (self.values * self.repeats[:, None]).T @ self.values
-        spread: NDArray[np.float64] = products - np.outer(self.sums, self.sums) / self.records
-        return spread * self.records / (self.records - 1)
 
 
 class Classifier(Protocol):
@@ -179,30 +140,3 @@ class SecureEngine(CountEngine, Protocol):
 
     def count_sets(self, sets: Sequence[Expression]) -> Role[list[int]]:
         """Return of how many training records each of these, of which there is one at least, is true."""
-
-
-def departures(adds: Floats, shares: Floats, classes: Floats) -> Floats:
-    """Return how far what each record adds (`records x values x classes`) lies from what its sums make likely."""
-    by_value, by_class = adds.sum(axis=2)[:, :, None], adds.sum(axis=1)[:, None, :]
-    expected = np.outer(shares, classes)
-    apart: Floats = adds - by_value * classes - by_class * shares[:, None] + by_value.sum(axis=1)[:, None] * expected
-    return apart
-
-
-def table_shares(tables: ArrayLike) -> tuple[Floats, Floats]:
-    """Return the shares of values and of classes in each table of a stack, negative cells taken as 0."""
-    positive = positive_part(np.asarray(tables, dtype=np.float64))
-    mass = np.maximum(positive.sum(axis=(1, 2)), LEAST_MASS)[:, None]
-    return positive.sum(axis=2) / mass, positive.sum(axis=1) / mass
-
-
-def squares_of_truth(tables: ArrayLike) -> Floats:
-    """Return what true records that make these tables add to the squares of each cell's departure."""
-    left, right = (np.eye(each.shape[1]) - each[:, None, :] for each in table_shares(tables))
-    return quadratic(np.asarray(tables, dtype=np.float64), left, right)
-
-
-def quadratic(tables: Floats, left: Floats, right: Floats) -> Floats:
-    """Return `sum over a, b of tables[a, b] left[a, v]^2 right[b, c]^2` for each table of a stack."""
-    found: Floats = np.matmul(np.matmul((left**2).transpose(0, 2, 1), tables), right**2)
-    return found

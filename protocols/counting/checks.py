@@ -17,7 +17,7 @@ import numpy as np
 from protocols.counting.chi_square import alarm_of, check_root
 from protocols.counting.estimated import Estimator
 from protocols.counting.rows import View
-from protocols.counts import Answer, CountTable, Query, shaped
+from protocols.counts import Answer, CountTable, Query
 from protocols.errors import DeviationError
 from protocols.noise.both import BothNoises
 from protocols.randomized_response.moments import error_bound
@@ -87,7 +87,7 @@ class Checks:
             raise DeviationError
         if self._plausibility is not None:
             self._plausibility.advance(queries)
-        answers = shaped(queries, np.array(counts, dtype=np.int64), self.schema)
+        answers = self._shaped(queries, counts)
         for query, answer in zip(queries, answers, strict=True):
             if self._noise is None:
                 self._conserve(query, answer.tables)
@@ -99,7 +99,17 @@ class Checks:
         """Return the answers of a batch that was checked before."""
         if len(counts) != self.size(queries):
             raise DeviationError
-        return shaped(queries, np.array(counts, dtype=np.int64), self.schema)
+        return self._shaped(queries, counts)
+
+    def _shaped(self, queries: Sequence[Query], counts: Sequence[int]) -> list[Answer]:
+        numbers, answers = np.array(counts, dtype=np.int64), []
+        for query in queries:
+            tables = []
+            for cells in query.cells(self.schema):
+                tables.append(numbers[:cells].reshape(-1, self.schema.classes))
+                numbers = numbers[cells:]
+            answers.append(Answer(tuple(tables)))
+        return answers
 
     def _conserve(self, query: Query, tables: Sequence[CountTable]) -> None:
         expected = tables[0].sum(axis=0) if query.class_counts is None else np.array(query.class_counts)

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from protocols.counting.guessing import MAX_LISTED, MAX_PATTERNS, GuessedRows, GuessingEstimator, guess_weights
 from protocols.counting.rows import View, expand, merge_equal, split_by_value
-from protocols.counts import Answer, Classifier, Estimates, Query, quadratic, squares_of_truth, table_shares
+from protocols.counts import Answer, Classifier, Estimates, Query
 from protocols.errors import InputError
+from protocols.randomized_response.estimate import quadratic, squares_of_truth, table_shares
 from protocols.tables import Expression, Floats, Index, Schema
 
 _BLOCK = 1 << 20

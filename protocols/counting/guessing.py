@@ -20,19 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protocols.counting.rows import NodeRows, count_together, merge_equal, place_of_each
-from protocols.counts import (
-    Additions,
-    Answer,
-    Classifier,
-    Predictor,
-    Query,
-    departures,
-    quadratic,
-    squares_of_truth,
-    table_shares,
-)
+from protocols.counts import Answer, Classifier, Predictor, Query
 from protocols.errors import InputError
 from protocols.randomized_response.design import Design
+from protocols.randomized_response.estimate import Additions, departures, quadratic, squares_of_truth, table_shares
 from protocols.tables import ROOT, Codes, Expression, Floats, Index, Schema
 
 MAX_ROWS = 1 << 26

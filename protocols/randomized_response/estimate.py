@@ -1,4 +1,6 @@
-"""Unbiased estimates of one expression in O(m) per record, m the number of groups it touches (DESIGN 5.2).
+"""Unbiased estimates of one expression, and what records add to tables of them.
+
+An estimate takes O(m) per record, m the number of groups it touches (DESIGN 5.2).
 
 Every group that `E` touches gives each record a factor whose expectation is 1 if the true record satisfies the group's
 part of `E` and 0 otherwise; groups are independent, so factors multiply: `f_i`. Hybrid mentions this ("a much more
@@ -13,10 +15,12 @@ from math import sqrt
 from statistics import NormalDist
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from protocols.counts import LEAST_MASS, positive_part
 from protocols.errors import InputError
 from protocols.randomized_response.design import Design, Factors
-from protocols.tables import Codes, Expression
+from protocols.tables import Codes, Expression, Floats
 
 _LARGEST_FACTOR = 10**100  # its square times any number of records is still a float
 
@@ -116,3 +120,57 @@ def _times(left: Factors, right: Factors) -> Factors:
     merged = {value: position for position, value in enumerate(dict.fromkeys(values))}
     positions = np.array([merged[value] for value in values], dtype=np.intp)
     return Factors(positions[mixed], tuple(merged))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Additions:
+    """What the records of one sample add to some sums (`distinct records x sums`); records that are not here add 0.
+
+    `values` are of each distinct record, which stands for `repeats` of the sample's `records`.
+    """
+
+    values: Floats
+    repeats: NDArray[np.int64]
+    records: int
+
+    @property
+    def sums(self) -> Floats:
+        """Over all records."""
+        added: Floats = self.repeats @ self.values
+        return added
+
+    @property
+    def covariance(self) -> Floats:
+        """Of the sums, for respondents drawn from a population: `n s^2`; infinite for a sample of one."""
+        if self.records < 2:
+            return np.full((self.values.shape[1],) * 2, np.inf)
+        products = (self.values * self.repeats[:, None]).T @ self.values
+        spread: Floats = products - np.outer(self.sums, self.sums) / self.records
+        return spread * self.records / (self.records - 1)
+
+
+def departures(adds: Floats, shares: Floats, classes: Floats) -> Floats:
+    """Return how far what each record adds (`records x values x classes`) lies from what its sums make likely."""
+    by_value, by_class = adds.sum(axis=2)[:, :, None], adds.sum(axis=1)[:, None, :]
+    expected = np.outer(shares, classes)
+    apart: Floats = adds - by_value * classes - by_class * shares[:, None] + by_value.sum(axis=1)[:, None] * expected
+    return apart
+
+
+def table_shares(tables: ArrayLike) -> tuple[Floats, Floats]:
+    """Return the shares of values and of classes in each table of a stack, negative cells taken as 0."""
+    positive = positive_part(np.asarray(tables, dtype=np.float64))
+    mass = np.maximum(positive.sum(axis=(1, 2)), LEAST_MASS)[:, None]
+    return positive.sum(axis=2) / mass, positive.sum(axis=1) / mass
+
+
+def squares_of_truth(tables: ArrayLike) -> Floats:
+    """Return what true records that make these tables add to the squares of each cell's departure."""
+    left, right = (np.eye(each.shape[1]) - each[:, None, :] for each in table_shares(tables))
+    return quadratic(np.asarray(tables, dtype=np.float64), left, right)
+
+
+def quadratic(tables: Floats, left: Floats, right: Floats) -> Floats:
+    """Return `sum over a, b of tables[a, b] left[a, v]^2 right[b, c]^2` for each table of a stack."""
+    found: Floats = np.matmul(np.matmul((left**2).transpose(0, 2, 1), tables), right**2)
+    return found

@@ -22,14 +22,14 @@ from math import erfc, exp, lgamma, log, sqrt
 
 import numpy as np
 
-from protocols.counts import Additions, Classifier, CountTable, Query, departures, positive_part, table_shares
+from protocols.counts import Classifier, CountTable, Query, positive_part
 from protocols.learning.id3 import HybridId3
 from protocols.learning.impurity import merit_gradient
 from protocols.learning.merit import estimated_merits
 from protocols.learning.naive_bayes import NaiveBayes, fit_naive_bayes, rounded
 from protocols.learning.pruning import prune
 from protocols.learning.tree import Split, Tree
-from protocols.randomized_response.estimate import quantile
+from protocols.randomized_response.estimate import Additions, departures, quantile, table_shares
 from protocols.role import run_alone
 from protocols.survey.pooled import Survey
 from protocols.tables import ROOT, Expression, Floats

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from protocols.counts import Additions, Answer, Classifier, Counts, CountTable, Query, squares_of_truth
+from protocols.counts import Answer, Classifier, Counts, CountTable, Query
 from protocols.errors import InputError
 from protocols.randomized_response.combined import CombinedEstimate, combined, precision_weights
+from protocols.randomized_response.estimate import Additions, squares_of_truth
 from protocols.survey.responses import Responses, SurveyEstimator, as_counts, shared_out
 from protocols.tables import Codes, Expression, Floats, Schema
 

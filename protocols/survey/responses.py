@@ -10,10 +10,10 @@ import numpy as np
 
 from protocols.counting.estimated_questions import SurveyCounts
 from protocols.counting.plaintext import ProjectedEstimates
-from protocols.counts import Additions, Classifier, Counts, Estimates
+from protocols.counts import Classifier, Counts, Estimates
 from protocols.errors import InputError
 from protocols.randomized_response.design import Design
-from protocols.randomized_response.estimate import Estimate, estimate_count
+from protocols.randomized_response.estimate import Additions, Estimate, estimate_count
 from protocols.tables import NO_ANSWER, Attribute, Codes, Expression, MissingCells, Schema
 
 SOURCE = "survey"

@@ -11,14 +11,14 @@ import pytest
 from protocols.counting.estimated import Estimator
 from protocols.counting.plaintext import project, project_answers
 from protocols.counting.rows import View
-from protocols.counts import Answer, Query, departures, positive_part, table_shares
+from protocols.counts import Answer, Query, positive_part
 from protocols.errors import InputError
 from protocols.learning.impurity import TIE, merit, noise_merit
 from protocols.learning.merit import estimated_merits
 from protocols.learning.naive_bayes import NaiveBayes
 from protocols.learning.tree import Leaf, Split, Tree
 from protocols.randomized_response.design import Design
-from protocols.randomized_response.estimate import estimate_count
+from protocols.randomized_response.estimate import departures, estimate_count, table_shares
 from protocols.randomized_response.mixed import MixedDesign
 from protocols.randomized_response.related_question import RelatedDesign, disguise
 from protocols.simulation.two_party import bulk_draw
