@@ -1,5 +1,6 @@
 """The site of all pages: its reference is that of the product, its links lead somewhere, and it loads nothing."""
 
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -55,6 +56,14 @@ def test_what_a_page_would_load_from_elsewhere_is_found(
 ) -> None:
     (tmp_path / "a.html").write_text(text)
     assert bool(build.outside(tmp_path)) is loads
+
+
+def test_no_page_of_the_site_links_to_a_folder(tmp_path: Path, build: ModuleType) -> None:
+    build.stage(tmp_path)
+    pages = list(tmp_path.rglob("*.md"))
+    links = [(page, link) for page in pages for link in re.findall(r"\]\(([^)\s#:]+)[)#]", page.read_text("utf-8"))]
+    assert len(links) > 50
+    assert [(page.name, link) for page, link in links if not (page.parent / link).is_file()] == []
 
 
 @pytest.fixture(scope="module")

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from party.cli.outputs import give
+from party.errors import ConfigError
 from party.files import is_there, locked_folder
 from party.node.upgrades import Altered, Change, changes, copies_of, upgrade
 from party.settings.collector import read_collector_settings
-from party.settings.place import settings_file
+from party.settings.place import CONFIG_FILE, settings_file
 from party.show.parties import upgrade_json, upgrade_lines
 from party.survey.web.databases import open_store
 from party.survey.web.description import survey_digest
@@ -19,7 +20,12 @@ from party.survey.web.store import STORE_VERSION
 def command_upgrade(arguments: argparse.Namespace) -> int:
     if is_there(arguments.folder / SETTINGS_FILE):
         return _survey(arguments, arguments.folder / SETTINGS_FILE)
-    folder = settings_file(arguments.folder, older=True).parent
+    path = settings_file(arguments.folder, older=True)
+    if path.name != CONFIG_FILE or not is_there(path):
+        raise ConfigError(
+            f"{arguments.folder} holds no {CONFIG_FILE} or {SETTINGS_FILE}: name a party's or survey's folder"
+        )
+    folder = path.parent
     with locked_folder(folder) as held:
         found = changes(folder)
         code = _show(arguments, folder, found, copies_of(folder) if any(each.copied for each in found) else None)

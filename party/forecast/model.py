@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, comb, inf, log2, prod
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -287,8 +287,16 @@ def likely_tree_bits(domains: Sequence[int], classes: int, records: int, terms: 
     return min(most, ceil(splits * of_split + leaves * bits_of_leaf(classes, terms.growth.leaves)))
 
 
-def full_levels(domains: Sequence[int], classes: int, records: int, terms: Terms) -> int | None:
-    """Return how many levels of splits `most_bits` leaves room for, however wide; None where it ends none.
+class Room(NamedTuple):
+    """How many levels of splits `most_bits` leaves room for, however wide, of how many; the bits that all need."""
+
+    levels: int
+    wanted: int
+    bits: int
+
+
+def room_for_levels(domains: Sequence[int], classes: int, records: int, terms: Terms) -> Room | None:
+    """Return for how many levels `most_bits` leaves room; None where it ends no tree early.
 
     Args:
         domains: How many values each candidate has.
@@ -300,8 +308,9 @@ def full_levels(domains: Sequence[int], classes: int, records: int, terms: Terms
     if most is None or not terms.opens_tree:
         return None
     of_leaf = bits_of_leaf(classes, terms.growth.leaves)
-    fit = [level for level in range(depth + 1) if bits_at_most(domains, of_leaf, level, terms.window) <= most]
-    return None if len(fit) > depth else max(fit, default=0)
+    wanted = [bits_at_most(domains, of_leaf, level, terms.window) for level in range(depth + 1)]
+    fit = sum(bits <= most for bits in wanted)
+    return None if fit > depth else Room(max(fit - 1, 0), depth, ceil(wanted[-1]))
 
 
 def forecast(

@@ -23,6 +23,7 @@ from party.records.ledger import Calendar, PeerEntries, date_text, has_ledger, j
 from party.records.ledger_entries import DecisionEntry, ProposalEntry, ProposedTableEntry, WouldReveal
 from party.records.run_entries import job_content
 from party.settings.party import Acceptance, Approve, PartyConfig
+from protocols.errors import InputError
 from protocols.jobs import Align, Crosstab, Job, Predict, Train
 from protocols.randomness import canonical, keyed_digest
 from protocols.terms import Terms
@@ -192,7 +193,10 @@ def decide(folder: Path, secret: bytes, run: str, who: str, *, approved: bool, c
     if not has_ledger(folder):
         named_proposal((), run)
     with join_ledger(folder, secret) as ledger:
-        found = named_proposal(proposals(ledger.entries()), run)
+        found = named_proposal(proposals(ledger.entries(), signed_here(folder)), run)
+        if (before := found.word_of(name)) is not None and before[1] == approved:
+            done = "approved" if approved else "refused"
+            raise InputError(f"{before[0]} has {done} job {run} already, and counts once: another person signs next")
         digest = found.said.proposal
         statement = decision_statement(digest, name, date_text(moment), approved=approved)
         said = DecisionEntry(found.said.dataset, digest, approved, name, signatures(identity, identity).sign(statement))

@@ -14,7 +14,7 @@ import numpy as np
 
 from party.data.columns import different_in
 from party.errors import ConfigError
-from party.forecast.model import Sizes, full_levels, guess_rules, most_counts, most_tree_bits
+from party.forecast.model import Room, Sizes, guess_rules, most_counts, most_tree_bits, room_for_levels
 from party.models.any_file import KeptResult
 from party.names import printable
 from party.node.aligning import load_common
@@ -102,7 +102,7 @@ class Assessment:
         tests: How many are held out of a run that has not begun.
         classes: How many values the class has.
         bits: Of the tree that reveals most, where it alone is revealed without noise.
-        levels: How many levels that bound leaves room for, however wide; None where it ends none.
+        room: For how many levels that bound leaves room; None where it ends no tree early.
         holds_class: Whether the class is ours; else the peer's.
     """
 
@@ -116,7 +116,7 @@ class Assessment:
     tests: int = 0
     classes: int = 2
     bits: int | None = None
-    levels: int | None = None
+    room: Room | None = None
     holds_class: bool = False
 
 
@@ -348,7 +348,7 @@ def assess(local: PartyInputs, config: PartyConfig, terms: Terms, supposed: Supp
         tests=records - train,
         classes=classes,
         bits=bits,
-        levels=full_levels(domains, classes, records, terms),
+        room=room_for_levels(domains, classes, records, terms),
         holds_class=local.holds_class,
     )
     try:
@@ -390,7 +390,7 @@ def assess_finished(run: FinishedRun, party: str, model: KeptResult) -> Assessme
         records=train,
         noise=spendings(terms, own, len(columns) - own, train, alone=owners == (party,)),
         bits=most_tree_bits(domains, classes, run.begun.records, terms),
-        levels=full_levels(domains, classes, run.begun.records, terms),
+        room=room_for_levels(domains, classes, run.begun.records, terms),
         holds_class=owners == (party,),
     )
 

@@ -38,6 +38,10 @@ class Proposal:
         """Whether anybody has refused it."""
         return not all(approved for _, approved, _ in self.words.values())
 
+    def word_of(self, name: str) -> tuple[str, bool, str] | None:
+        """Return what somebody has said last, under whatever spelling of the name."""
+        return self.words.get(_spelt(name))
+
     def still_needed(self, approvals: int) -> int:
         """Return how many further people must approve it, where this many must."""
         return max(0, approvals - sum(approved for _, approved, _ in self.words.values()))

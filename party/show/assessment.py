@@ -1,6 +1,7 @@
 """What a run reveals and what its owner's `[agree]` leaves: one assessment for `plan`, `check` and the report."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from fractions import Fraction
 from math import ceil, hypot, log2, sqrt
 
@@ -115,7 +116,7 @@ def amount_lines(run: Assessment, alike: str = "") -> list[str]:
     if not terms.counts_exactly:
         return ["This run reveals a disguised copy of each side, and no count but of all records exactly."]
     if terms.hides_counts:
-        shown = _asked_lines(terms.rules) if terms.rules is not None else _tree_lines(run)
+        shown = _asked_lines(terms.rules) if terms.rules is not None else _tree_lines(run, alike)
         return [*shown, f"A partner that deviates can {deviations_of(run)[0]}."]
     kind = counts_kind(terms)
     guess = "" if run.likely is None else f" (about {_rounded(run.likely):,} are likely)"
@@ -157,16 +158,17 @@ def _asked_lines(rules: RuleTerms) -> Iterator[str]:
     yield f"This run reveals no count, but {asked}. A partner that chose its items can read single people from that."
 
 
-def _tree_lines(run: Assessment) -> Iterator[str]:
+def _tree_lines(run: Assessment, alike: str) -> Iterator[str]:
     tenths = run.terms.leaves == Leaves.TENTHS
     shares = " with the share of every class in tenths" if tenths else ""
     yield f"This run reveals the tree and no count: which column splits which node, and the class of each leaf{shares}."
     if run.bits is not None:
         known = "a partner that chose its columns for it may know as many yes-or-no facts about people whom it picked"
         yield f"The tree is an answer of at most {run.bits:,} bits: {known}."
-    if run.levels is not None:
-        room = f"{run.levels} of {run.terms.max_depth} levels of any width"
-        yield f"most_bits leaves room for {room}, then the tree ends early: `cotally rehearse` shows what more bring."
+    if (room := run.room) is not None:
+        fits = f"{room.levels} of {room.wanted} levels of any width"
+        more = _more_bits(room.bits, f"{alike}; `cotally rehearse` shows what they bring")
+        yield f"most_bits leaves room for {fits}, then the tree ends early. {more}."
     if run.terms.ranks:
         yield f"{_COPIES[:-1]}, and which columns rank highest at each node, unordered."
     if run.terms.test:
@@ -183,7 +185,15 @@ def ended_lines(model: Model, terms: Terms, records: int) -> list[str]:
     if not cut:
         return []
     used = f"{ceil(allowance.spent(model)):,} of {int(allowance.most or 0):,} bits"
-    return [f"The tree ended at {cut:,} nodes that might have split, since most_bits allowed no more: {used} are used."]
+    more = _more_bits(ceil(replace(allowance, most=None).at_most))
+    ended = f"The tree ended at {cut:,} nodes that might have split, since most_bits allowed no more"
+    return [f"{ended}: {used} are used. {more}."]
+
+
+def _more_bits(bits: int, beside: str = "") -> str:
+    """Say what lets a tree grow to its last level, and what that allows a partner."""
+    where = f"most_bits = {bits}, in the job and under [agree] of both"
+    return f"{where}, leaves room for all{beside}: a partner may then know as many facts about people"
 
 
 _COPIES = "It also reveals a disguised copy of each side."

@@ -347,7 +347,7 @@ def open_run_lines(records: Sequence[RunRecord], busy: bool, *, ended: bool) -> 
     told = [record for record in records if ended or record.is_open]
     if not told:
         over = len(records) - len(told)
-        yield "No run waits for anything" + (f"; {over} {'is' if over == 1 else 'are'} over" if over else "")
+        yield "No run is under way" + (f"; {over} {'is' if over == 1 else 'are'} over" if over else "")
         if busy:
             yield (
                 "A process works in this folder, at no run that is on record: `serve` listens; `align`, `crosstab`, "

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-from party.forecast.model import Forecast, full_levels, most_counts, most_tree_bits
+from party.forecast.model import Forecast, most_counts, most_tree_bits, room_for_levels
 from party.names import printable
 from party.node.check import Assessment, spendings
 from party.node.players import FoundRules, Trained
@@ -146,7 +146,7 @@ def _assessed(local: PartyInputs, agreed: Agreement) -> Assessment:
         noise=spendings(terms, own, len(domains) - own, train, alone=alone),
         records=train,
         bits=most_tree_bits(domains, schema.classes, records, terms),
-        levels=full_levels(domains, schema.classes, records, terms),
+        room=room_for_levels(domains, schema.classes, records, terms),
         holds_class=alone,
     )
 

@@ -22,9 +22,9 @@ from party.forecast.model import (
     calibrate,
     calibrate_transfers,
     forecast,
-    full_levels,
     guess_rules,
     most_counts,
+    room_for_levels,
 )
 from party.show.costs import forecast_text, supposed_line
 from protocols.counting.plaintext import PlaintextEngine
@@ -91,10 +91,13 @@ def test_noise_is_in_every_count_and_naive_bayes_takes_vectors_of_its_values() -
 def test_bits_leave_room_for_as_many_levels_as_their_widest_tree_has() -> None:
     """Of 15 two-valued columns a node costs 4, 3.9, ... bits, a leaf one: 6 for one level, 15.9 for two."""
     terms = make_terms(method="smc", reveal="tree", max_depth=4)
-    found = [full_levels([2] * 15, 2, 0, replace(terms, most_bits=most)) for most in (5, 6, 15, 16, 10_000)]
-    assert found == [0, 1, 1, 2, None]
-    assert full_levels([2] * 15, 2, 800, replace(terms, most_bits=None)) == 2
-    assert full_levels([2] * 15, 2, 0, replace(terms, reveal=Reveal.COUNTS, most_bits=None)) is None
+    found = [room_for_levels([2] * 15, 2, 0, replace(terms, most_bits=most)) for most in (5, 6, 15, 16)]
+    assert [room and room.levels for room in found] == [0, 1, 1, 2]
+    assert {room and room[1:] for room in found} == {(4, 73)}
+    enough = [room_for_levels([2] * 15, 2, 0, replace(terms, most_bits=most)) for most in (72, 73)]
+    assert [room is None for room in enough] == [False, True]
+    assert room_for_levels([2] * 15, 2, 800, replace(terms, most_bits=None)) == found[3]
+    assert room_for_levels([2] * 15, 2, 0, replace(terms, reveal=Reveal.COUNTS, most_bits=None)) is None
 
 
 def test_the_most_counts_follow_from_splits_window_and_classes() -> None:

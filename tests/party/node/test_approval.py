@@ -80,7 +80,8 @@ def test_a_job_by_hand_waits_with_what_it_would_reveal_until_two_people_have_sig
     assert would["seconds"] is not None
     sign(sessions, "Ann")
     assert waits(sessions)
-    sign(sessions, " ann ")
+    with pytest.raises(InputError, match=r"Ann has approved job .* already, and counts once"):
+        sign(sessions, " ann ")
     assert waits(sessions)
     assert not of_kind(contents(sessions, "alice"), "columns")
     sign(sessions, "Ben")

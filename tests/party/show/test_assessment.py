@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from party.forecast.model import Forecast
+from party.forecast.model import Forecast, room_for_levels
 from party.node.check import Assessment, Past
 from party.records.releases import Earlier
 from party.records.tally import Revealed
@@ -243,14 +243,17 @@ def test_a_tree_that_bits_end_is_called_so_before_the_run_and_after_it() -> None
     tree = Tree(schema, Split((), 0, (Leaf((), 0), Leaf((), 1))))
     terms = make_terms(method="smc", reveal="tree", max_depth=3, most_bits=5)
     (line,) = ended_lines(tree, terms, 100)
-    assert (
-        line
-        == "The tree ended at 2 nodes that might have split, since most_bits allowed no more: 4 of 5 bits are used."
-    )
-    assert ended_lines(tree, replace(terms, max_depth=1), 100) == []
-    run = Assessment(terms, 0, None, bits=5, levels=1)
-    assert "most_bits leaves room for 1 of 3 levels of any width" in " ".join(amount_lines(run))
-    assert "leaves room" not in " ".join(amount_lines(replace(run, levels=None)))
+    allows = "most_bits = 18, in the job and under [agree] of both, leaves room for all"
+    risk = ": a partner may then know as many facts about people."
+    ended = "The tree ended at 2 nodes that might have split, since most_bits allowed no more: 4 of 5 bits are used"
+    assert line == f"{ended}. {allows}{risk}"
+    for enough in (replace(terms, most_bits=18), replace(terms, max_depth=1)):
+        assert ended_lines(tree, enough, 100) == []
+    run = Assessment(terms, 0, None, bits=5, room=room_for_levels([2, 2, 2], 2, 100, terms))
+    said = " ".join(amount_lines(run, ", supposed"))
+    early = "most_bits leaves room for 1 of 3 levels of any width, then the tree ends early"
+    assert f"{early}. {allows}, supposed; `cotally rehearse` shows what they bring{risk}" in said
+    assert "leaves room" not in " ".join(amount_lines(replace(run, room=None)))
 
 
 def test_programs_read_the_epsilon_the_bound_and_the_refusal(agree: Acceptance) -> None:
