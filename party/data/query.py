@@ -1,8 +1,8 @@
 """A table as DuckDB makes it of a query: files of many kinds, databases and object stores, joined and computed there.
 
 Relative paths begin in the folder of the settings. Nothing is installed or downloaded unless the query itself says
-`INSTALL`. NB: DuckDB's own messages show cells, so what is said here is its place, and of a query that does not fit its
-tables the first line.
+`INSTALL`. NB: DuckDB's own messages show cells, also as names of tables and files that a query makes of cells, so what
+is said here is its place, and in words of DuckDB only names that stand in the query's own text.
 """
 
 import re
@@ -12,9 +12,15 @@ from typing import Any
 
 from party.errors import DataError
 
-_SAFE = {"ParserException", "BinderException", "CatalogException"}  # raised before any cell is read
+_OF_CELLS = {"ConversionException", "InvalidInputException"}
+_MISTAKES = re.compile(
+    r'\w+ Error: (syntax error at or near "(.*)"|syntax error at end of input|SELECT clause without selection list|'
+    r'Referenced (?:column|table) "(.*)" not found|Table "(.*)" does not have a column named "(.*)"|'
+    r'[A-Z][A-Za-z ]+ with name (.*?) does not exist|column "(.*)" must appear in the GROUP BY clause|'
+    r'Ambiguous reference to column name "(.*?)"|No function matches the given name and argument types)'
+)
 _CAST = "read it as text, or take TRY_CAST, which leaves such a cell empty"
-_KNOWN = (
+_EXTENSIONS = (
     (
         re.compile(r'Failed to download extension "(\w+)"'),
         "DuckDB cannot download its extension {0} here: install it by DuckDB where it can",
@@ -23,9 +29,11 @@ _KNOWN = (
         re.compile(r'"INSTALL (\w+)"'),
         "DuckDB lacks its extension {0}: begin with INSTALL {0}; LOAD {0}; to download it",
     ),
+)
+_FILES = (
     (
         re.compile(r'No files found that match the pattern "([^"\n]*)"'),
-        "no file is named {0}: relative paths begin in the folder of the settings",
+        "{0} is not there: relative paths begin in the folder of the settings",
     ),
     (
         re.compile(r'Error when sniffing file "([^"\n]*)"'),
@@ -48,6 +56,15 @@ class TableQuery:
     def path(self) -> Path:
         """What errors call it."""
         return Path(f"the query in {self.settings}")
+
+    def names(self, *found: str | None) -> bool:
+        """Return whether all that was found stands in its text, and so in no cell alone."""
+        return all(each is None or each in self.text for each in found)
+
+    def file(self, path: str) -> str:
+        """Return what a file that it reads is called in its text."""
+        name = Path(path).name
+        return name if self.names(name) else "a file"
 
     def error(self, problem: str) -> DataError:
         """Make the error that says what is wrong with it."""
@@ -83,19 +100,22 @@ def _told(query: TableQuery, kind: str, text: str) -> DataError:
         column, file = ([*found.finditer(text)][-1:] for found in (_COLUMN, _FILE))  # a cell may stand before
         return DataError(
             f"the line, or a cell in it, is not what the query takes it for: {_CAST}",
-            path=Path(file[0][1]) if file else query.path,
+            path=Path(query.file(file[0][1])) if file else query.path,
             line=int(line[1]),
             column=column[0][1] if column else None,
         )
-    return query.error(_problem(kind, text))
+    return query.error(_problem(query, kind, text))
 
 
-def _problem(kind: str, text: str) -> str:
-    for pattern, problem in _KNOWN:
+def _problem(query: TableQuery, kind: str, text: str) -> str:
+    for pattern, problem in _FILES:
         if found := pattern.search(text):
-            return problem.format(found[1])
-    if kind in _SAFE:
-        return f"DuckDB cannot use it: {text.partition(': ')[2].splitlines()[0]}; mend it"
+            return problem.format(query.file(found[1]))
     if kind == "ConversionException":
         return f"a cell cannot be converted to the type that it asks for: {_CAST}"
+    for pattern, problem in _EXTENSIONS if kind not in _OF_CELLS else ():
+        if found := pattern.search(text):
+            return problem.format(found[1])
+    if (found := _MISTAKES.match(text)) and query.names(*found.groups()[1:]):
+        return f"DuckDB cannot use it: {found[1]}; mend it"
     return f"DuckDB ended with {kind}: run it in DuckDB, which says more and may show cells"
