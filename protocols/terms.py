@@ -246,16 +246,31 @@ def whole_weights(texts: Iterable[str], values: Sequence[str]) -> list[int]:
     return least
 
 
+def balancing_weights(counts: Mapping[str, int]) -> tuple[str, ...]:
+    """Return weights under which the classes, of these numbers of records, count about alike.
+
+    They are whole numbers, which show the ratio of the classes no finer than a partner needs.
+
+    >>> balancing_weights({"no": 3_690, "yes": 810})
+    ('yes=5',)
+    """
+    most = max(counts.values(), default=0)
+    ratios = {value: round(most / count) for value, count in counts.items() if count}
+    return tuple(f"{value}={ratio}" for value, ratio in ratios.items() if ratio > 1)
+
+
 def leaf_of_weights(weights: Sequence[int]) -> int:
     """Return the fewest records of a leaf that fewer than `FEWEST_DECIDING` of one class do not outweigh.
 
-    Where one record does, a label can say of everybody in a leaf that nobody there is of its class.
+    Where one record does, a label can say of everybody in a leaf that nobody there is of its class. The others may be
+    of as many classes as there are, in equal numbers.
 
-    >>> leaf_of_weights([1, 4])
-    11
+    >>> leaf_of_weights([1, 4]), leaf_of_weights([1, 1, 1, 4])
+    (11, 27)
     """
-    lightest, heaviest = min(weights), max(weights)
-    return 1 if lightest == heaviest else FEWEST_DECIDING + (FEWEST_DECIDING - 1) * heaviest // lightest
+    lightest, heaviest, others = min(weights), max(weights), len(weights) - 1
+    outweighed = (FEWEST_DECIDING - 1) * heaviest // lightest
+    return 1 if lightest == heaviest else FEWEST_DECIDING + others * outweighed
 
 
 @dataclass(frozen=True)

@@ -67,9 +67,10 @@ def command_check(arguments: argparse.Namespace) -> int:
     config = read_party_config(arguments.party)
     notices: list[Notice | ReleasedBefore] = []
     local = load_common(config, KEY_FLOOR, notices.extend)
-    terms = None if arguments.job is None else read_job(arguments.job, people=local.listed).terms
+    terms = None
     if arguments.job is not None:
-        tell_of_job(arguments.job)
+        terms = read_job(arguments.job, people=local.listed, classes=local.classes_listed).terms
+        tell_of_job(arguments.job, terms)
     peer_columns = len(local.attributes) or 1 if arguments.peer_columns is None else arguments.peer_columns
     if peer_columns < 1:
         raise InputError("--peer-columns must be 1 or more")
@@ -186,9 +187,11 @@ def command_plan(arguments: argparse.Namespace) -> int:
     )
     config = read_party_config(arguments.party)
     local = load_common(config, KEY_FLOOR, telling_once())
-    check_job(local, config, read_job(arguments.job, people=local.listed))  # as the run would be, of our own people
-    tell_of_job(arguments.job)
-    job = read_job(arguments.job, people=arguments.records or local.listed)
+    job = read_job(arguments.job, people=local.listed, classes=local.classes_listed)
+    check_job(local, config, job)  # as the run would be, of our own people
+    tell_of_job(arguments.job, job.terms)
+    if arguments.records:
+        job = read_job(arguments.job, people=arguments.records, classes=local.classes_listed)
     refused = _plan_training(arguments, config, local, job.terms, line)
     if refused is not None:
         raise refused

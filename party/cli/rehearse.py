@@ -47,13 +47,13 @@ def command_rehearse(arguments: argparse.Namespace) -> int:
         raise InputError(f"-o {output} must end in one of {', '.join(PAGES)}")
     with _source(arguments, config) as source:
         sides = rehearsed_sides(source.config, source.class_name, source.partner, source.pilot, telling_once())
-    people = sides.ours.listed
-    job = None if arguments.job is None else read_job(arguments.job, people=people).terms
+    people, classes = sides.ours.listed, sides.holder.classes_listed
+    job = None if arguments.job is None else read_job(arguments.job, people=people, classes=classes).terms
     terms = replace(job or usual_terms(None, people), class_name=source.class_name)
     if not isinstance(terms, TreeTerms) or not terms.test:
         raise InputError("a tree is rehearsed, on held-out records: name a job of one, whose test is above 0")
     if arguments.job is not None:
-        tell_of_job(arguments.job)
+        tell_of_job(arguments.job, terms)
     with shown_work(Work.REHEARSING) as show:
         found = rehearsed(sides, terms, show)
     page = rehearsal_page(sides, found)

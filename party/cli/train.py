@@ -27,7 +27,7 @@ from party.node.session import Report, propose_job, run_session
 from party.records.journal import RunRecord, RunState, recorded_runs
 from party.records.run_entries import job_content
 from party.records.run_file import write_train_report
-from party.settings.job import read_job
+from party.settings.job import balances_classes, read_job
 from party.settings.party import PartyConfig, read_party_config
 from party.show import training
 from party.show.crosstab import crosstab_json, crosstab_lines
@@ -59,8 +59,8 @@ def command_train(arguments: argparse.Namespace) -> int:
     with locked_folder(config.folder) as held:
         tell = telling_once()
         local = load_common(config, KEY_FLOOR, tell)
-        job = read_job(arguments.job, people=local.listed)
-        tell_of_job(arguments.job)
+        job = read_job(arguments.job, people=local.listed, classes=local.classes_listed)
+        tell_of_job(arguments.job, job.terms)
         done = runs_done_here(config, job)
         again = arguments.overwrite or not all(each.settled for each in done)
         try:
@@ -280,14 +280,16 @@ def _proposed(arguments: argparse.Namespace, config: PartyConfig) -> Train:
     """Read a job; our table only where a term follows from how many people it lists."""
     if arguments.records is not None and arguments.records < 1:
         raise InputError("--records must be 1 or more")
-    job = read_job(arguments.job, people=arguments.records or 0)
-    if arguments.records is not None or job == read_job(arguments.job, people=_MANY):
+    job, balances = read_job(arguments.job, people=arguments.records or 0), balances_classes(arguments.job)
+    if not balances and (arguments.records is not None or job == read_job(arguments.job, people=_MANY)):
         return job
     if is_there(config.data.file):
-        return read_job(arguments.job, people=load_common(config, KEY_FLOOR).listed)
+        local = load_common(config, KEY_FLOOR)
+        return read_job(arguments.job, people=arguments.records or local.listed, classes=local.classes_listed)
+    cure = "write numbers" if balances else "write min_leaf in the job, or name the number by --records"
     raise InputError(
-        f"min_leaf of {arguments.job} follows from how many people our table lists, and {config.data.file} is not "
-        "there: write min_leaf in the job, or name the number by --records"
+        f"{'weights' if balances else 'min_leaf'} of {arguments.job} follows from the people that our table lists, and "
+        f"{config.data.file} is not there: {cure}"
     )
 
 

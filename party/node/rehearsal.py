@@ -8,8 +8,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from party.node.aligning import load_common
 from party.node.check import sends_copy
 from party.node.inputs import Tell, groups_of, load_inputs
@@ -29,7 +27,9 @@ from protocols.terms import (
     Splits,
     TermError,
     Terms,
+    balancing_weights,
     leaf_of_weights,
+    whole_weights,
 )
 from protocols.two_party.inputs import PartyInputs
 
@@ -67,6 +67,11 @@ class Sides:
 
     ours: PartyInputs
     theirs: PartyInputs
+
+    @property
+    def holder(self) -> PartyInputs:
+        """The side of the class."""
+        return self.ours if self.ours.holds_class else self.theirs
 
 
 def rehearsed_sides(
@@ -163,15 +168,10 @@ def _changes(terms: Terms) -> Iterator[Mapping[str, Any]]:
 
 def _changes_by_data(sides: Sides, terms: Terms) -> Iterator[Mapping[str, Any]]:
     """Yield choices that follow from how many people there are, and of which class."""
-    most, holder = terms.bits_at_most(len(sides.ours.records)), sides.ours if sides.ours.holds_class else sides.theirs
+    most = terms.bits_at_most(len(sides.ours.records))
     if most is not None:
         yield from ({"most_bits": int(most) * times} for times in (2, 4))
-    label = holder.table.attributes[-1]
-    held = np.bincount(holder.table.codes[:, -1], minlength=label.size)
-    ratio = round(held.max() / held.min()) if held.min() else 1
-    if label.size == 2 and ratio > 1:
-        leaf = max(terms.min_leaf, leaf_of_weights([1, ratio]))
-        yield {
-            "weights": (f"{label.values[held.argmin()]}={ratio}",),
-            **({} if leaf == terms.min_leaf else {"min_leaf": leaf}),
-        }
+    counts = sides.holder.classes_listed
+    if weights := balancing_weights(counts):
+        leaf = max(terms.min_leaf, leaf_of_weights(whole_weights(weights, list(counts))))
+        yield {"weights": weights, **({} if leaf == terms.min_leaf else {"min_leaf": leaf})}

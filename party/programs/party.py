@@ -137,7 +137,8 @@ class Party:
             InputError: The text says why.
         """
         local = load_common(self.config, KEY_FLOOR)
-        check_job(local, self.config, read_job(Path(job), people=local.listed), pinned_peer(self.config))
+        terms = read_job(Path(job), people=local.listed, classes=local.classes_listed)
+        check_job(local, self.config, terms, pinned_peer(self.config))
 
     def train(self, job: Place, model: Place | None = None) -> PartyRun:
         """Call the peer, and learn a model together.
@@ -154,7 +155,7 @@ class Party:
         """
         peer = pinned_peer(self.config)
         with locked_folder(self.config.folder) as held, self._rows() as rows:
-            terms = read_job(Path(job), people=rows.local.listed)
+            terms = read_job(Path(job), people=rows.local.listed, classes=rows.local.classes_listed)
             check_job(rows.local, self.config, terms, peer)
             with call_peer(self.config, load_identity(self.config.folder), peer) as channel:
                 return self._take_part(rows, held, channel, terms, model)

@@ -33,12 +33,14 @@ from protocols.terms import (
     Splits,
     Terms,
     TreeTerms,
+    balancing_weights,
     fixed_terms,
     terms_of,
 )
 
 USUAL_THETA: Final = "2/3"
 """As far from 1/2 as the usual `[agree] odds` allow: nearer to it, estimates say less, and leave no set uncounted."""
+BALANCED: Final = "balanced"
 _USUAL: Final[Mapping[str, Any]] = {
     "method": Method.SMC,
     "theta": Fraction(USUAL_THETA),
@@ -71,7 +73,8 @@ _SAID: Final = {
     "most_bits": "of a tree alone: the tree ends where it would reveal more, n/50 being one bit for fifty people",
     "splits": 'a column by all its values, or by one cut or value; usual: "two-way" of a tree alone',
     "leaves": "what is opened of a leaf of a tree alone: its class, or also the shares of the classes in tenths",
-    "weights": 'what a record of a class counts for, as in ["yes=4"] (smc, without noise)',
+    "weights": 'what a record of a class counts for, as in ["yes=4"] (smc, without noise), or "balanced" of '
+    "a class of ours, which shows the peer the ratio of its values",
     "min_support": "of rules: share of the people that an itemset must have",
     "max_len": "of rules: most items of an itemset",
     "most_sets": "of rules: most itemsets that are asked about, with items of both and of each side alone",
@@ -129,13 +132,17 @@ def job_keys() -> Declared:
     }
 
 
-def read_job(path: Path, key_floor: int = KEY_FLOOR, *, people: int = 0) -> Train:
+def read_job(
+    path: Path, key_floor: int = KEY_FLOOR, *, people: int = 0, classes: Mapping[str, int] | None = None
+) -> Train:
     """Read a `job.toml`.
 
     Args:
         path: The file.
         key_floor: The smallest key that a run may have.
         people: How many our table lists: a leaf's least size follows where the job names none.
+        classes: How many of them each class has, none of a class that is the peer's: weights that balance them follow
+            where the job asks for these. None before our table is read.
     """
     loose = read_toml(path, None)
     learner = Learner(loose.choice("learner", Learner.names(), Learner.TREE))
@@ -145,11 +152,16 @@ def read_job(path: Path, key_floor: int = KEY_FLOOR, *, people: int = 0) -> Trai
         raise loose.error(foreign, f'is not for learner = "{learner}": take the line out')
     job = read_toml(path, keys, GONE_TERMS)
     try:
-        return Train(_terms(job, learner, key_floor, people))
+        return Train(_terms(job, learner, key_floor, people, classes))
     except InputError as error:
         if error.field is None:
             raise
         raise job.error(error.field, error.problem) from None
+
+
+def balances_classes(path: Path) -> bool:
+    """Return whether a job asks for weights that follow from our classes."""
+    return bool(read_toml(path, None).raw("weights", None) == BALANCED)
 
 
 def unused_keys(path: Path) -> list[str]:
@@ -168,16 +180,22 @@ def unused_terms(terms: Terms) -> list[str]:
 def usual_terms(class_name: str | None, people: int) -> Terms:
     """Return the terms of a job that names its class alone; of one that the peer holds, if we have none."""
     job = Section(Path("job.toml"), "", {"class": class_name or "the peer's class"}, _keys(TreeTerms))
-    return _terms(job, Learner.TREE, KEY_FLOOR, people)
+    return _terms(job, Learner.TREE, KEY_FLOOR, people, None)
 
 
-def _terms(job: Section, learner: Learner, key_floor: int, people: int) -> Terms:
+def _terms(job: Section, learner: Learner, key_floor: int, people: int, classes: Mapping[str, int] | None) -> Terms:
     of = LEARNERS[learner]
     usual = {**defaults_of(of), **defaults_of(RuleTerms), **_USUAL, "key_bits": max(key_floor, USUAL_KEY_BITS)}
     if of is TreeTerms:
         usual |= _usual_of_trees(job, people)
     kinds = {**_kinds(of), "key_bits": replace(KEY_BITS, low=key_floor)}
+    balances = "weights" in kinds and job.raw("weights", None) == BALANCED
+    if balances and classes is not None and not classes:
+        raise job.error("weights", f'"{BALANCED}" takes a class of ours, and it is the peer\'s: write numbers')
+    if balances:
+        del kinds["weights"]
     values = {name: job.value(_key(name), kind, usual.get(name, REQUIRED)) for name, kind in kinds.items()}
+    values |= {"weights": balancing_weights(classes or {})} if balances else {}
     return terms_of({**values, "learner": learner, "rules": _rules(job, usual) if of is MiningTerms else None})
 
 

@@ -10,9 +10,10 @@ from party.data.looks import ADVICE
 from party.data.notices import About
 from party.names import printable
 from party.node.inputs import OwnerNotices, ReleasedBefore, Tell
-from party.settings.job import unused_keys
+from party.settings.job import balances_classes, unused_keys
 from party.show.screen import hold, say
 from protocols.identifiers import Spelling
+from protocols.terms import Terms
 
 LOUD: Final = 34
 """From this share on, in percent, what becomes "other" is warned of."""
@@ -53,8 +54,11 @@ def telling_once() -> Tell:
     return tell_new
 
 
-def tell_of_job(path: Path) -> None:
-    """Note which keys of a job decide nothing."""
+def tell_of_job(path: Path, terms: Terms) -> None:
+    """Note which keys of a job decide nothing, and what follows from our classes."""
+    if balances_classes(path):
+        weights = ", ".join(terms.weights) or "none, as no class is rarer"
+        hold(f"cotally: note: {printable(f'{path}: weights: {weights}')}: the peer learns this ratio of the classes")
     if keys := unused_keys(path):
         hold(f"cotally: note: {printable(str(path))}: {', '.join(keys)}: not used on these terms, leave them out")
 

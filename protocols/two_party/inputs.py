@@ -204,6 +204,14 @@ class PartyInputs:
         labels = self.table.codes[train, -1]
         return tuple(np.bincount(labels, minlength=self.table.attributes[-1].size).tolist())
 
+    @property
+    def classes_listed(self) -> Mapping[str, int]:
+        """How many records of ours each class has; none where the class is the peer's."""
+        if self.class_attribute is None:
+            return {}
+        counts = self.class_counts(np.arange(len(self.records)))
+        return dict(zip(self.class_attribute.values, counts, strict=True))
+
     def sent_columns(self, class_is_shared: bool) -> tuple[int, ...]:
         """Columns of `table` of which the peer gets a disguised copy: all but a class that both hold."""
         return tuple(range(len(self.attributes) + (self.holds_class and not class_is_shared)))

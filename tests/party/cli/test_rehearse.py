@@ -152,6 +152,10 @@ def test_the_page_has_the_table_of_the_screen_and_a_picture_and_what_cannot_be_r
         job = pair.write_job(**{**JOB, "reveal": "tree", **change})
         assert row["choice"] == ", ".join(f"{name} = {json.dumps(value)}" for name, value in change.items())
         assert row | {"choice": tree[0]["choice"]} == rehearsed(pair, job, *pilot(pair))["choices"][0]
+    balanced = pair.write_job(**{**JOB, "reveal": "tree", "weights": "balanced", "min_leaf": 11})
+    assert rehearsed(pair, balanced, *pilot(pair))["choices"][0] | {"choice": tree[-1]["choice"]} == tree[-1]
+    learned = cotally_here("rehearse", pair.alice, balanced, *pilot(pair)).err
+    assert "weights: negative=4: the peer learns this ratio of the classes" in learned
     pair.edit("alice", "most_values = 16", "most_values = 2")
     refused = cotally_here("rehearse", pair.alice, alone, *pilot(pair))
     assert_one_error(refused, 2, "a run would be refused", "most_values allows 2", "as our [columns] says")

@@ -67,6 +67,20 @@ def test_every_term_of_a_job_is_read_or_has_its_default(tmp_path: Path) -> None:
         assert read_job(path, people=people).terms.min_leaf == 7
 
 
+def test_weights_that_balance_the_classes_follow_from_our_own_class(tmp_path: Path) -> None:
+    path = tmp_path / "job.toml"
+    path.write_text('class = "outcome"\nweights = "balanced"\n')
+    for counts, weights in (
+        ({"no": 3_690, "yes": 810}, ("yes=5",)),
+        ({"a": 10, "b": 40, "c": 20, "d": 0}, ("a=4", "c=2")),
+        ({"no": 7, "yes": 6}, ()),
+    ):
+        assert read_job(path, classes=counts).terms.growth.weights == weights
+    assert read_job(path).terms.growth.weights == ()  # before the table is read
+    with pytest.raises(ConfigError, match=r'weights: "balanced" takes a class of ours.*: write numbers'):
+        read_job(path, classes={})
+
+
 def test_a_job_may_have_a_mark_all_candidates_and_any_depth(tmp_path: Path) -> None:
     plain = job(tmp_path, JOB)
     path = tmp_path / "job.toml"
