@@ -8,6 +8,7 @@ is said here is its place, and in words of DuckDB only names that stand in the q
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from party.errors import DataError
@@ -84,12 +85,23 @@ def arrow_of(query: TableQuery) -> Any:  # pyarrow is untyped
         raise query.error("a query needs DuckDB: pip install '.[sql]' in cotally's clone") from None
     folder = str(query.settings.parent.resolve())
     try:
-        with duckdb.connect(config={"autoinstall_known_extensions": False, "file_search_path": folder}) as connection:
+        with (
+            TemporaryDirectory(prefix=".duckdb-", dir=folder) as spill,  # for the owner alone
+            duckdb.connect(
+                config={
+                    "autoinstall_known_extensions": False,
+                    "file_search_path": folder,
+                    "temp_directory": spill,
+                }
+            ) as connection,
+        ):
             connection.execute("SET python_enable_replacements = false")  # a variable of ours is no table
             found = connection.sql(query.text)
             if found is None:
                 raise query.error("it gives no table: let it end with a SELECT")
             return found.to_arrow_table()
+    except OSError as error:
+        raise query.error(f"{folder} cannot be written: {error.strerror}") from None
     except duckdb.Error as error:
         raise _told(query, type(error).__name__, str(error)) from None
 

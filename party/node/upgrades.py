@@ -251,7 +251,7 @@ def _models(folder: Path) -> Iterator[Change]:
 
 def _files(folder: Path) -> Iterator[Change]:
     for path in sorted(path for pattern in _UNUSED for path in folder.glob(pattern)):
-        yield Change(path, Altered.UNUSED, partial(_remove, path.name))
+        yield Change(path, Altered.UNUSED, partial(_remove, path.name), copied=False)  # they hold secrets
 
 
 def _remove(name: str, held: FolderLock) -> None:

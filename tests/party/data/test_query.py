@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from party.data import TableQuery, read_frame, read_share
+from party.data.query import arrow_of
 from party.errors import ConfigError, DataError
 from party.node.inputs import load_inputs
 from party.programs.party import Party
@@ -155,3 +156,9 @@ def test_without_the_extra_one_line_names_it(folder: Path, monkeypatch: pytest.M
 def test_a_party_has_a_file_or_a_query(tmp_path: Path, data: str, why: str) -> None:
     with pytest.raises(ConfigError, match=why):
         read_party_config(settings(tmp_path, data))
+
+
+def test_what_memory_does_not_hold_is_kept_for_the_owner_alone_and_is_gone_in_the_end(folder: Path) -> None:
+    text = "SELECT current_setting('temp_directory') AS place"
+    (place,) = arrow_of(TableQuery(folder / "party.toml", text))["place"].to_pylist()
+    assert (Path(place).parent, Path(place).exists()) == (folder, False)
