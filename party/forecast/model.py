@@ -25,7 +25,7 @@ from protocols.oblivious.products import SummedShares, bits_as_numbers, receive_
 from protocols.role import run_pair
 from protocols.secret_tree.bits import bits_at_most, bits_of_leaf, bits_of_node, bits_of_window
 from protocols.secret_tree.shares import block_width, crossing_bits
-from protocols.simulation.joint_rules import SIDES, JointTable
+from protocols.simulation.two_party import SIDES, JointTable
 from protocols.terms import ALL, Impurity, Learner, RuleTerms, Terms
 from protocols.two_party.copies import PAGE_RECORDS
 from protocols.two_party.inputs import PartyInputs, training_records

@@ -20,8 +20,7 @@ from _figure import Figure, Labels, Line, Measured, Panel, Sweep, grid
 from protocols.association.joint import JointItemsets
 from protocols.association.own_sets import TermSet
 from protocols.randomized_response.related_question import RelatedDesign
-from protocols.simulation.joint_rules import SIDES, JointTable
-from protocols.simulation.two_party import random_groups
+from protocols.simulation.two_party import SIDES, JointTable, random_groups
 from protocols.tables import Attribute, Codes
 from protocols.terms import SETS, RuleTerms
 

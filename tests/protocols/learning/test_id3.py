@@ -22,7 +22,6 @@ from protocols.errors import InputError
 from protocols.learning.id3 import HybridId3, Result
 from protocols.learning.impurity import entropy, gain, importances
 from protocols.learning.merit import estimated_merits, is_small, may_be_split, may_split
-from protocols.learning.pruning import prune
 from protocols.learning.ranking import Ranking
 from protocols.learning.routes import Routes, RowOutcome
 from protocols.learning.tree import Leaf, Node, Split, Tree, majority
@@ -30,7 +29,7 @@ from protocols.randomized_response.estimate import estimate_count
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.role import Progress, run_alone
 from protocols.simulation.two_party import PlainRanking
-from protocols.survey.mining import prune_tree
+from protocols.survey.mining import prune, prune_tree
 from protocols.survey.responses import Responses
 from protocols.tables import ROOT, Attribute, Codes, Expression, Schema, Term, joint_schema
 from protocols.terms import ALL, Growth, Impurity, Window

@@ -25,8 +25,8 @@ from protocols.oblivious.gates import Gates
 from protocols.oblivious.numbers import bits_of_lanes, filled, modulus_mask, summand_bits, wires_of
 from protocols.role import Message, Note, Role, Save, Send, Transcript, run_alone, run_pair
 from protocols.secret_tree.bits import Allowance
-from protocols.secret_tree.contest import least, several
 from protocols.secret_tree.deduction import deduce, what_follows
+from protocols.secret_tree.growth import least, several
 from protocols.secret_tree.held_out import (
     LeafStatement,
     Scores,

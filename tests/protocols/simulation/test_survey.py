@@ -16,7 +16,6 @@ from protocols.learning.id3 import HybridId3
 from protocols.learning.tree import Leaf, Split, majority
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.role import run_alone
-from protocols.simulation.joint_rules import SIDES, JointTable
 from protocols.simulation.survey import (
     disguised,
     naive_bayes_accuracy,
@@ -27,7 +26,9 @@ from protocols.simulation.survey import (
     unrelated_question,
 )
 from protocols.simulation.two_party import (
+    SIDES,
     HoldOut,
+    JointTable,
     accuracy,
     at_random,
     disguised_views,
