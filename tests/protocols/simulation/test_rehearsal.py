@@ -24,9 +24,9 @@ WAYS: Mapping[str, dict[str, Any]] = {
     "smc, two-way": {"method": "smc", "reveal": "tree", "max_depth": 3, "splits": Splits.TWO_WAY},
     "smc, few bits": {"method": "smc", "reveal": "tree", "max_depth": 3, "most_bits": 9},
     "smc, tenths": {"method": "smc", "reveal": "tree", "max_depth": 2, "leaves": Leaves.TENTHS, "min_leaf": 100},
-    "smc, weights": {"method": "smc", "reveal": "tree", "max_depth": 2, "min_leaf": 13, "weights": ("v1=5/2",)},
+    "smc, weights": {"method": "smc", "reveal": "tree", "max_depth": 2, "min_leaf": 18, "weights": ("v1=5/2",)},
     "smc, weights and few bits": {
-        "method": "smc", "reveal": "tree", "max_depth": 3, "min_leaf": 13, "weights": ("v1=5/2",), "most_bits": 9,
+        "method": "smc", "reveal": "tree", "max_depth": 3, "min_leaf": 18, "weights": ("v1=5/2",), "most_bits": 9,
     },
     "smc, noise in the tree": {
         "method": "smc", "reveal": "tree", "max_depth": 2, "noise": Fraction(4), "impurity": Impurity.GINI,
