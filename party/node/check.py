@@ -100,6 +100,7 @@ class Assessment:
         flaw: Why we would refuse the run; None if we would not, or it is over.
         records: How many are trained on.
         tests: How many are held out of a run that has not begun.
+        columns: How many columns, or conditions of two-way splits, compete at the root; none of rules.
         classes: How many values the class has.
         bits: Of the tree that reveals most, where it alone is revealed without noise.
         room: For how many levels that bound leaves room; None where it ends no tree early.
@@ -114,6 +115,7 @@ class Assessment:
     flaw: InputError | None = None
     records: int = 0
     tests: int = 0
+    columns: int = 0
     classes: int = 2
     bits: int | None = None
     room: Room | None = None
@@ -346,6 +348,7 @@ def assess(local: PartyInputs, config: PartyConfig, terms: Terms, supposed: Supp
         None,
         records=train,
         tests=records - train,
+        columns=len(domains),
         classes=classes,
         bits=bits,
         room=room_for_levels(domains, classes, records, terms),
@@ -388,6 +391,8 @@ def assess_finished(run: FinishedRun, party: str, model: KeptResult) -> Assessme
         most_counts(domains, classes, train, terms),
         likely=None,
         records=train,
+        columns=len(domains),
+        classes=classes,
         noise=spendings(terms, own, len(columns) - own, train, alone=owners == (party,)),
         bits=most_tree_bits(domains, classes, run.begun.records, terms),
         room=room_for_levels(domains, classes, run.begun.records, terms),

@@ -19,6 +19,7 @@ from protocols.noise.geometric import most_variance
 from protocols.secret_tree.bits import Allowance
 from protocols.secret_tree.deduction import Follows
 from protocols.secret_tree.held_out import error_of_correct, most_rows, noise_of_table
+from protocols.secret_tree.openings import wires_of_node_and_leaf
 from protocols.terms import EPSILON_OF_SCORES, NOISE, Learner, Leaves, Method, RuleTerms, Splits, Terms
 from protocols.two_party.power import Seen
 
@@ -210,10 +211,7 @@ def deviations_of(run: Assessment) -> list[str]:
         return [] if run.holds_class else ["send another tree than it mined"]
     if terms.hides_counts and terms.counts_exactly:
         noisy = "" if terms.noise is None else ", which the noise covers too, and see three answers with one noise"
-        more = (
-            "a few more bits of its choice per answer" if terms.rules else "about four more bits of its choice per node"
-        )
-        found.append(f"read {more}, and spoil the model for both{noisy}")
+        found.append(f"read {_chosen_bits(run)}, and spoil the model for both{noisy}")
     elif terms.encrypts:
         found.append("as holder of the key of Paillier, read a column of ours in the counts")
     elif terms.counts_exactly and not run.holds_class and terms.rules is None:
@@ -226,6 +224,15 @@ def deviations_of(run: Assessment) -> list[str]:
     if terms.opens_tree and terms.test:
         found.append("see our commitment, stop, and choose its table so that certain people are held out, once")
     return found
+
+
+def _chosen_bits(run: Assessment) -> str:
+    """Say how many opened bits are each an answer to a question that a partner may choose (DESIGN 16)."""
+    terms = run.terms
+    if terms.rules is not None:
+        return "a bit of its choice per answer"
+    node, leaf = wires_of_node_and_leaf(run.columns, run.classes, terms.window, terms.growth)
+    return f"up to {node} bits of its choice per node that is split, and {counted(leaf, 'bit')} per leaf"
 
 
 def follows_lines(found: Follows | None, peer: str, *, holds_class: bool) -> list[str]:

@@ -15,13 +15,15 @@ from party.keys.certificates import Peer, utc_now
 from party.names import Address
 from party.records.ledger import entries_said
 from party.transport.channel import Channel, Traffic
-from protocols.errors import CotallyError, InputError
+from protocols.errors import CotallyError, InputError, NotApprovedError
 from protocols.role import Phase, Progress
 
 WAITING: Final = "waiting"
 SILENT_SECONDS: Final = 10.0
 """So long a connection may ask for nothing: each takes a thread and a file of the node's."""
-_CODES: Final = range(6)  # that a run may end with (SYMPTOMS.md)
+_NOT_APPROVED: Final = "approval"
+_CODES: Final = (*map(str, range(6)), _NOT_APPROVED)
+"""What a session may end with: the exit codes of SYMPTOMS.md, and that people have not approved its job."""
 _NOTHING: Final = Traffic()
 NumbersByLabel = tuple[str, str, str, Mapping[str, float]]
 """Name, what it is, the name of its label (or nothing), and the numbers by label."""
@@ -40,7 +42,7 @@ class Watched:
     folder: Path
     certificates: Callable[[], Sequence[Peer]]
     since_contact: Callable[[], float | None]
-    _ended: dict[int, int] = field(default_factory=lambda: dict.fromkeys(_CODES, 0), init=False)
+    _ended: dict[str, int] = field(default_factory=lambda: dict.fromkeys(_CODES, 0), init=False)
     _phase: Phase | None = field(default=None, init=False)
     _traffic: tuple[int, int, Traffic] = field(default=(0, 0, _NOTHING), init=False)
     """Bytes sent and received in sessions that have ended, and those of the present one: changed at once."""
@@ -56,17 +58,18 @@ class Watched:
 
     @contextmanager
     def session(self, channel: Channel) -> Iterator[None]:
-        """Count a session, by the exit code that its end would have."""
+        """Count a session by how it ends; one that the node's own end cuts off counts as nothing."""
         self._traffic = (*self._bytes(), channel.traffic)
-        code = 1
         try:
             yield
-            code = 0
-        except CotallyError as error:
-            code = exit_code(error)
+            self._ended["0"] += 1
+        except NotApprovedError:
+            self._ended[_NOT_APPROVED] += 1
+            raise
+        except Exception as error:
+            self._ended[str(exit_code(error) if isinstance(error, CotallyError) else 1)] += 1
             raise
         finally:
-            self._ended[code] += 1
             self._phase = None
             self._traffic = (*self._bytes(), _NOTHING)
 
@@ -76,8 +79,8 @@ class Watched:
 
     def rows(self) -> Iterator[NumbersByLabel]:
         """Yield all numbers; what cannot be read now is left out."""
-        ended = {str(code): number for code, number in self._ended.items()}
-        yield "cotally_sessions_total", "Sessions that have ended, by exit code", "code", ended
+        what = "Sessions that have ended, by exit code, or as people have not approved the job"
+        yield "cotally_sessions_total", what, "code", self._ended
         now = WAITING if self._phase is None else self._phase.name.lower()
         phases = [WAITING, *(each.name.lower() for each in Phase)]
         yield "cotally_phase", "1 for what the node is busy with", "phase", {each: each == now for each in phases}

@@ -145,6 +145,8 @@ def _assessed(local: PartyInputs, agreed: Agreement) -> Assessment:
         likely=None,
         noise=spendings(terms, own, len(domains) - own, train, alone=alone),
         records=train,
+        columns=len(domains),
+        classes=schema.classes,
         bits=most_tree_bits(domains, schema.classes, records, terms),
         room=room_for_levels(domains, schema.classes, records, terms),
         holds_class=alone,

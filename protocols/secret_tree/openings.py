@@ -20,7 +20,7 @@ from protocols.role import Fact, Note, Role
 from protocols.secret_tree.bits import Allowance
 from protocols.secret_tree.window import window_wires
 from protocols.tables import Expression
-from protocols.terms import ALL, Leaves
+from protocols.terms import ALL, Growth, Leaves, Window
 
 
 class OpenedKind(StrEnum):
@@ -118,6 +118,21 @@ def simulate_openings(
         yield wires_of(tenths[:, None] >= np.arange(1, TENTHS + 1)[:, None])
 
 
+def wires_of_node_and_leaf(candidates: int, classes: int, window: Window, growth: Growth) -> tuple[int, int]:
+    """Return how many bits are opened at most of a node that is split, its window apart, and of a leaf.
+
+    >>> wires_of_node_and_leaf(78, 2, ALL, Growth(leaves=Leaves.TENTHS))
+    (8, 11)
+    """
+    judged = 1 if growth.noise is None else 0
+    tenths = TENTHS * (classes - 1) if growth.leaves == Leaves.TENTHS else 0
+    return judged + _width(candidates if window is ALL else min(window, candidates)), _width(classes) + tenths
+
+
+def _width(kinds: int) -> int:
+    return max(1, (kinds - 1).bit_length())
+
+
 def _wires(numbers: Sequence[int], kinds: int) -> Uint64s:
-    bits = np.arange(max(1, (kinds - 1).bit_length()))[:, None]
+    bits = np.arange(_width(kinds))[:, None]
     return wires_of((np.array(numbers) >> bits & 1).astype(np.bool_))

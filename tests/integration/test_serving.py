@@ -268,7 +268,7 @@ def test_a_release_is_noted_before_its_first_byte_leaves(pair: Pair) -> None:
 
 
 LABELS = [f'phase="{word}"' for word in ("waiting", *(each.name.lower() for each in Phase))]
-LABELS += ['code="[0-5]"', 'direction="(sent|received)"', 'of="(own|peer)"']
+LABELS += ['code="([0-5]|approval)"', 'direction="(sent|received)"', 'of="(own|peer)"']
 SAMPLE = re.compile(rf"(cotally_[a-z_]+({{({'|'.join(LABELS)})}})?) (?P<number>[0-9.e+-]+)")
 OF_TABLES = {"alice", "bob", "a", "b", "c", "d", "class", *"xyzuvnrstpq", *(f"p{number:06}" for number in range(150))}
 

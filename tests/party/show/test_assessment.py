@@ -3,7 +3,7 @@
 import re
 from dataclasses import replace
 from fractions import Fraction
-from math import ceil, hypot, log
+from math import ceil, hypot, log, prod
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,7 @@ from party.show.assessment import (
     seen_line,
 )
 from party.show.costs import accuracy_outlook, memory_lines, ranking_outlook
+from party.show.document import counted
 from protocols.errors import InputError
 from protocols.learning.tree import Leaf, Split, Tree
 from protocols.learning.whole import GINI_BITS
@@ -35,8 +36,10 @@ from protocols.noise.accounting import Spending, TreeSpending
 from protocols.randomized_response.moments import gain_error
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.role import run_pair
+from protocols.secret_tree.bits import Allowance
 from protocols.secret_tree.deduction import Follows
 from protocols.secret_tree.held_out import Scores, noise_of_table
+from protocols.secret_tree.openings import simulate_openings
 from protocols.terms import ALL, HALF, Counting, Impurity, Leaves, Method, Reveal, Splits, Terms
 from protocols.two_party.power import Seen, SeenTogether, seen_as_agreed, seen_of_alike
 from tests.support.cases import correlated
@@ -101,6 +104,26 @@ def test_before_a_run_the_error_is_said_that_its_accuracy_will_have_at_most(
         assert error(int(found[1].replace(",", ""))) == pytest.approx(0.03, rel=0.002)
     few = replace(run, records=10)
     assert any("hold out more, or none" in line for line in run_lines(few, TOLD, agree)) == (error(tests) > 0.03)
+
+
+@pytest.mark.parametrize(("columns", "classes"), [(78, 2), (2, 2), (9, 5)])
+@pytest.mark.parametrize("leaves", Leaves)
+@pytest.mark.parametrize("holds_class", [True, False])
+def test_the_bits_that_a_partner_chooses_are_those_that_are_opened_of_a_node_and_a_leaf(
+    columns: int, classes: int, leaves: Leaves, *, holds_class: bool
+) -> None:
+    """With 78 conditions SECURITY counts them too: eight at a node, eleven at a leaf of tenths."""
+    terms = replace(ALONE, min_leaf=100, leaves=leaves, max_depth=1)
+    leaf = Leaf((), 0, (10, *[0] * (classes - 1)) if leaves == Leaves.TENTHS else ())
+    tree = Tree(schema_of([2] * columns, classes), Split((), 0, (leaf, leaf)), terms.growth)
+    allowance = Allowance(tree.schema, 1, leaves=leaves)
+    opened = [prod(wires.shape[:-1]) for wires in simulate_openings(tree, allowance)]
+    run = Assessment(terms, 0, None, records=400, columns=columns, classes=classes, holds_class=holds_class)
+    said = " ".join(amount_lines(run))
+    node, ended = sum(opened[:2]), sum(opened[2:])
+    assert f"up to {node} bits of its choice per node that is split, and {counted(ended, 'bit')} per leaf" in said
+    if (columns, classes, leaves) == (78, 2, Leaves.TENTHS):
+        assert (node, ended) == (8, 11)
 
 
 @pytest.mark.parametrize("terms", [replace(ALONE, test=Fraction(0)), make_terms(method=Method.RANDOMIZED)])
