@@ -101,18 +101,16 @@ def show_found(
     items: Sequence[str],
     wanted: mining.RuleThreshold,
 ) -> None:
-    is_sets = rules is None
-    result = (
-        mining.itemset_columns(found, items, CONFIDENCE)
-        if rules is None
-        else mining.rule_columns(rules, items, CONFIDENCE, wanted)
-    )
+    if rules is None:
+        result, as_json, parts = mining.itemset_columns(found, items, CONFIDENCE), sets_json, itemset_parts
+    else:
+        result, as_json, parts = mining.rule_columns(rules, items, CONFIDENCE, wanted), rules_json, rule_parts
     if arguments.output is not None:
         mining.write_result(arguments.output, result)
     if arguments.json:
-        put_json(sets_json(result) if is_sets else rules_json(result))
+        put_json(as_json(result))
         return
-    lay_out(itemset_parts(result) if is_sets else rule_parts(result), drawing_width())
+    lay_out(parts(result), drawing_width())
     say_all(found_lines(found, result, 0 if rules is None else rules.undefined, arguments.output))
 
 

@@ -58,7 +58,7 @@ from party.show.notices import tell_of_job, telling_once
 from party.show.privacy_short import own_odds, reading_json, reading_line
 from party.show.screen import json_text, put_json, say, say_all
 from protocols.errors import InputError
-from protocols.terms import ALL, KEY_FLOOR, BayesTerms, Method, TermError, Terms, TreeTerms, Window
+from protocols.terms import ALL, KEY_FLOOR, BayesTerms, Method, MiningTerms, TermError, Terms, TreeTerms, Window
 from protocols.two_party.inputs import PartyInputs, held_out_records
 from protocols.two_party.memory import bare_head
 
@@ -207,7 +207,7 @@ def _plan_training(
     mean = sum(each.size for each in local.attributes) / len(local.attributes) if local.attributes else 2
     design = local.design(terms.theta, class_is_shared=False) if terms.disguises else None
     sizes = supposed_run(local, terms, supposed)
-    rules = None if terms.rules is None else guess_rules(local, terms, terms.rules, arguments.records)
+    rules = guess_rules(local, terms, arguments.records) if isinstance(terms, MiningTerms) else None
     means = _means(local, terms, config.compute, arguments.workers)
     expected = forecast(sizes, terms, means, arguments.splits, line, rules)
     others = [(each, forecast(sizes, each, means, arguments.splits, line)) for each in alternatives(terms)]

@@ -26,7 +26,7 @@ from protocols.role import run_pair
 from protocols.secret_tree.bits import bits_at_most, bits_of_leaf, bits_of_node, bits_of_window
 from protocols.secret_tree.shares import block_width, crossing_bits
 from protocols.simulation.two_party import SIDES, JointTable
-from protocols.terms import ALL, Impurity, Learner, RuleTerms, Terms
+from protocols.terms import ALL, Impurity, Learner, MiningTerms, Terms
 from protocols.two_party.copies import PAGE_RECORDS
 from protocols.two_party.inputs import PartyInputs, training_records
 from protocols.two_party.secure import choosing_side, lighter_side
@@ -130,7 +130,7 @@ class RuleOutlook:
         return self.own + self.both + 1
 
 
-def guess_rules(local: PartyInputs, terms: Terms, rules: RuleTerms, records: int | None = None) -> RuleOutlook:
+def guess_rules(local: PartyInputs, terms: MiningTerms, records: int | None = None) -> RuleOutlook:
     """Guess what a run reveals; more than a million records are played as a million, which leave more in doubt."""
     if not terms.counts_exactly:
         return RuleOutlook(0, 0)
@@ -144,7 +144,7 @@ def guess_rules(local: PartyInputs, terms: Terms, rules: RuleTerms, records: int
     if terms.disguises:
         design = ours.design(terms.theta, class_is_shared=True)
         copies = joint.copies(dict.fromkeys(SIDES, design), generator)
-    found = joint.find(rules, terms.min_leaf, copies)
+    found = joint.find(terms.rules, terms.min_leaf, copies)
     return RuleOutlook(found.own, found.counted)
 
 
@@ -250,10 +250,10 @@ def most_counts(domains: Sequence[int], classes: int, train: int, terms: Terms, 
     """
     if terms.hides_counts:
         return 0
+    if isinstance(terms, MiningTerms):
+        return terms.rules.most_counts if terms.counts_exactly else classes
     if not terms.counts_exactly:
-        return classes if terms.rules is not None else 0
-    if terms.rules is not None:
-        return terms.rules.most_counts
+        return 0
     sizes = sorted(domains, reverse=True)
     window = len(sizes) if terms.window is ALL else terms.window
     total, left, paths, split = 0, splits, 1, max(1, train // terms.growth.smallest_split)
@@ -324,7 +324,7 @@ def forecast(
     """Return what a run will cost."""
     train = training_records(sizes.records, terms)
     guess = guess_splits(sizes.domains, terms, train) if splits is None else splits
-    if terms.rules is not None:
+    if isinstance(terms, MiningTerms):
         guess = _ONE_NODE
     most = most_counts(sizes.domains, sizes.classes, train, terms, splits)
     return _Run(sizes, terms, means, line, train, guess, rules).forecast(most)

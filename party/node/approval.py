@@ -26,7 +26,7 @@ from party.settings.party import Acceptance, Approve, PartyConfig
 from protocols.errors import InputError
 from protocols.jobs import Align, Crosstab, Job, Predict, Train
 from protocols.randomness import canonical, keyed_digest
-from protocols.terms import Terms
+from protocols.terms import MiningTerms, Terms
 from protocols.two_party.agreement import Objection
 from protocols.two_party.inputs import PartyInputs
 
@@ -48,7 +48,7 @@ def is_bounded(agree: Acceptance, job: Job) -> bool:
             return None not in ((life.most_runs, life.most_counts) if asked.noise is None else (agree.epsilon,))
         case Train(terms):
             bounds: list[object] = [agree.odds] if terms.disguises else []
-            bounds += [agree.most_sets] if terms.rules is not None else []
+            bounds += [agree.most_sets] if isinstance(terms, MiningTerms) else []
             if terms.noise is not None:
                 return None not in (*bounds, agree.epsilon)
             bounds += [life.most_bits] if terms.opens_tree or terms.mines else []
@@ -210,8 +210,8 @@ def would_reveal(local: PartyInputs, config: PartyConfig, terms: Terms) -> Would
     found, sizes = assess(local, config, terms, supposed), supposed_run(local, terms, supposed)
     splits = guess_splits(sizes.domains, terms, found.records)
     likely, rules = found.likely, None
-    if terms.rules is not None:
-        rules = guess_rules(local, terms, terms.rules)
+    if isinstance(terms, MiningTerms):
+        rules = guess_rules(local, terms)
     elif terms.reveals_counts:
         likely = most_counts(sizes.domains, sizes.classes, found.records, terms, max(1, round(splits)))
     means = measure(terms, local, local.computing.encryption, available_cpus())

@@ -36,7 +36,7 @@ from protocols.privacy.attack import Disclosure
 from protocols.privacy.findings import Findings, measure_design
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.secret_tree.deduction import Follows
-from protocols.terms import KEY_FLOOR, Terms
+from protocols.terms import KEY_FLOOR, MiningTerms, Terms
 from protocols.two_party.agreement import Agreement, split_sizes
 from protocols.two_party.inputs import PartyInputs, training_records
 from protocols.two_party.noise import tree_spending
@@ -356,7 +356,7 @@ def assess(local: PartyInputs, config: PartyConfig, terms: Terms, supposed: Supp
     )
     try:
         found = replace(found, noise=spendings(terms, len(own), len(peer), train, alone=local.holds_class))
-        likely = None if terms.rules is None else guess_rules(local, terms, terms.rules, supposed.records).counts
+        likely = guess_rules(local, terms, supposed.records).counts if isinstance(terms, MiningTerms) else None
         found = replace(found, likely=likely, seen=seen_of_alike(local, terms, records) if own else None)
     except InputError as error:
         return replace(found, flaw=error)

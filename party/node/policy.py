@@ -41,7 +41,7 @@ from protocols.randomized_response.moments import drowns, noise
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.secret_tree.bits import Allowance
 from protocols.secret_tree.openings import OpenedKind
-from protocols.terms import ALL, DEPTH, NOISE, OMEGA, Reveal, Terms
+from protocols.terms import ALL, DEPTH, NOISE, OMEGA, MiningTerms, Reveal, Terms
 from protocols.two_party.agreement import Agreement, Objection, Policy, object_to_limits
 from protocols.two_party.crosstab import Crossed
 from protocols.two_party.inputs import PartyInputs, training_records
@@ -188,7 +188,7 @@ def first_objection(agree: Acceptance, terms: Terms) -> Objection | None:
     """
     every = f"{terms.method} (all attributes)"
     widest = agree.omega is ALL or (terms.window is not ALL and terms.window <= agree.omega)
-    of_rules = terms.rules is not None
+    of_rules = isinstance(terms, MiningTerms)
     shallow = terms.levels is not None and terms.levels <= (agree.max_depth or 0)
     fits = (
         ("method", terms.method, terms.method in agree.methods),
@@ -233,9 +233,9 @@ def _exact_counts_objection(agree: Acceptance, terms: Terms) -> Objection | None
 
 def _sets_objection(agree: Acceptance, terms: Terms) -> Objection | None:
     most = agree.most_sets
-    if terms.rules is None or most is None or terms.rules.most_sets <= most:
-        return None
-    return _unwelcome("rules", f"most_sets = {terms.rules.most_sets:,}", f": use {most:,} or fewer")
+    if isinstance(terms, MiningTerms) and most is not None and terms.rules.most_sets > most:
+        return _unwelcome("rules", f"most_sets = {terms.rules.most_sets:,}", f": use {most:,} or fewer")
+    return None
 
 
 def _own_objection(local: PartyInputs, config: PartyConfig, terms: Terms) -> Objection | None:

@@ -24,7 +24,7 @@ from protocols.learning.tree import Tree
 from protocols.noise.accounting import delta_of
 from protocols.privacy.attack import Disclosure
 from protocols.randomized_response.moments import records_to_tell, tells
-from protocols.terms import DEPTH, NOISE, OMEGA, Learner, Leaves, Splits, Terms
+from protocols.terms import DEPTH, NOISE, OMEGA, Learner, Leaves, MiningTerms, Splits, Terms
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.inputs import PartyInputs, training_records
 
@@ -111,7 +111,7 @@ def agreed_lines(local: PartyInputs, agreed: Agreement, read: Disclosure | None)
     terms, own = agreed.terms, agreed.own_design
     copy = [*own_odds(local, own), reading_line(read, "our copy")] if own.sizes else []
     run = _assessed(local, agreed)
-    text = _tree_text(agreed) if terms.rules is None else _rules_text(agreed)
+    text = _rules_text(agreed, terms) if isinstance(terms, MiningTerms) else _tree_text(agreed)
     return [f"Agreed with {agreed.peer}: {text}", *amount_lines(run), *noise_lines(run), *copy]
 
 
@@ -153,8 +153,7 @@ def _assessed(local: PartyInputs, agreed: Agreement) -> Assessment:
     )
 
 
-def _rules_text(agreed: Agreement) -> str:
-    terms = agreed.terms
+def _rules_text(agreed: Agreement, terms: MiningTerms) -> str:
     theta = f", theta {terms.theta}" if terms.disguises else ""
     columns = f"{len(agreed.schema.attributes)} columns"
     return f"association rules, {terms.method}{theta}{_counting(terms)}, {_looked_for(terms)}, {columns}"
@@ -164,11 +163,10 @@ def _counting(terms: Terms) -> str:
     return f", {terms.counting}" if terms.counts_exactly else ""
 
 
-def _looked_for(terms: Terms) -> str:
-    hidden = {"absent"} if terms.rules and terms.rules.min_threshold else {"absent", "metric", "min_threshold"}
+def _looked_for(terms: MiningTerms) -> str:
+    hidden = {"absent"} if terms.rules.min_threshold else {"absent", "metric", "min_threshold"}
     told = [f"{name} {value}" for name, value in vars(terms.rules).items() if name not in hidden]
-    absent = terms.rules.absent if terms.rules else ()
-    none = [f"absent {printable(', '.join(absent))}"] if absent else []
+    none = [f"absent {printable(', '.join(terms.rules.absent))}"] if terms.rules.absent else []
     return ", ".join([*told, f"min_leaf {terms.min_leaf}", *none])
 
 

@@ -29,6 +29,7 @@ from protocols.terms import (
     TERM_NAMES,
     Impurity,
     Leaves,
+    MiningTerms,
     RuleTerms,
     Splits,
     TermError,
@@ -396,9 +397,10 @@ def _terms_objection(local: PartyInputs, terms: Terms) -> Objection | None:
 
 def _object_to_sizes(local: PartyInputs, terms: Terms) -> Objection | None:
     """Return what our own limits say of the terms, whatever the records hold: a peer may try as many as it likes."""
-    if terms.rules is not None and (reason := _refuse_sets(terms.rules, terms.min_leaf, len(local.records))):
-        return Objection("rules", reason)
-    if terms.rules is None and any(column.name == terms.class_name for column in local.attributes):
+    if isinstance(terms, MiningTerms):
+        if reason := _refuse_sets(terms.rules, terms.min_leaf, len(local.records)):
+            return Objection("rules", reason)
+    elif any(column.name == terms.class_name for column in local.attributes):
         return Objection(
             "columns",
             f"our column {terms.class_name!r} has the name of the class and is not declared to be it: say class = "
@@ -416,9 +418,7 @@ def _object_to_sizes(local: PartyInputs, terms: Terms) -> Objection | None:
         return Objection(
             "min_leaf", f"min_leaf = {terms.min_leaf} is more than half of the {train} training records: {most}"
         )
-    if local.class_attribute is None or terms.rules is not None:
-        return None
-    return _object_to_class(local, terms, local.class_attribute.values)
+    return None if local.class_attribute is None else _object_to_class(local, terms, local.class_attribute.values)
 
 
 def _object_to_weights(terms: Terms, values: Sequence[str]) -> Objection | None:

@@ -197,7 +197,7 @@ NOISY = replace(TREE, noise=Fraction(1), max_depth=3)
 BOTH = replace(ALONE, noise=Fraction(1, 4), impurity=Impurity.GINI)
 HYBRID = {"method": Method.HYBRID, "omega": ALL}
 SETS = replace(RULES, method=Method.SMC, reveal=Reveal.SETS)
-ASKING = replace(SETS, rules=replace(RULES.rules, min_threshold=Fraction(4, 5)))  # type: ignore[type-var]
+ASKING = replace(SETS, rules=replace(RULES.rules, min_threshold=Fraction(4, 5)))
 APART: list[tuple[Terms, dict[str, Any], str, str]] = [
     (TREE, {"method": Method.HYBRID, "theta": Fraction(1, 2)}, "theta", "must be above 0 and below 1, and not 1/2"),
     (NOISY, {"method": Method.RANDOMIZED}, "noise", "needs method"),

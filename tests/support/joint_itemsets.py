@@ -14,7 +14,7 @@ from protocols.jobs import Train
 from protocols.randomized_response.related_question import default_groups
 from protocols.role import Kept, Role, Transcript, run_pair
 from protocols.tables import Attribute, Codes, Table, Term
-from protocols.terms import Counting, Method, MiningTerms, RuleTerms, Terms
+from protocols.terms import Counting, Method, MiningTerms, RuleTerms
 from protocols.two_party.agreement import agree_on_training, answer, propose
 from protocols.two_party.inputs import PartyInputs, Secrets
 from protocols.two_party.itemsets import FoundTogether, find_itemsets
@@ -29,7 +29,7 @@ class RuleCase:
 
     sizes: dict[str, tuple[int, ...]]
     codes: Codes
-    terms: Terms
+    terms: MiningTerms
     groups: int = 2
 
     def with_terms(self, **changes: object) -> "RuleCase":
@@ -80,7 +80,7 @@ class RuleCase:
         return run_pair(self.role("alice"), self.role("bob"), transcript)
 
 
-def rule_terms(rules: RuleTerms, **changes: Any) -> Terms:
+def rule_terms(rules: RuleTerms, **changes: Any) -> MiningTerms:
     """Return terms of rules with changes: hybrid, by oblivious transfer, without limits."""
     usual: dict[str, Any] = {
         "method": Method.HYBRID, "theta": Fraction(4, 5), "counting": Counting.OBLIVIOUS_TRANSFER,
@@ -92,7 +92,6 @@ def rule_terms(rules: RuleTerms, **changes: Any) -> Terms:
 def plain_apriori(case: RuleCase) -> dict[TermSet, int]:
     """Count every set of the joined table, by brute force, and return the frequent ones."""
     rules = case.terms.rules
-    assert rules is not None
     least, found = rules.least(len(case.codes)), dict[TermSet, int]()
     by_column: dict[int, list[int]] = {}
     for item in items_of(case.attributes, rules.absent):

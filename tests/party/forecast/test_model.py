@@ -32,7 +32,7 @@ from protocols.errors import InputError
 from protocols.learning.id3 import HybridId3
 from protocols.role import run_alone
 from protocols.tables import Attribute, joint_schema
-from protocols.terms import ALL, Impurity, Learner, Method, Reveal, RuleTerms, Terms
+from protocols.terms import ALL, Impurity, Learner, Method, MiningTerms, Reveal, RuleTerms, Terms
 from tests.support.cases import correlated
 from tests.support.examples import few
 from tests.support.joint_itemsets import RuleCase, rule_terms
@@ -211,7 +211,7 @@ def test_the_calibration_of_transfers_measures_both() -> None:
     assert 0 < speed.bit < speed.transfer < 1e-4
 
 
-def case(terms: Terms, records: int = 600) -> RuleCase:
+def case(terms: MiningTerms, records: int = 600) -> RuleCase:
     """Return two independent halves of like columns, each with a chain of dependence in it."""
     generator = np.random.default_rng(3)
     halves = []
@@ -229,9 +229,8 @@ def test_it_is_near_to_what_a_run_with_such_a_peer_tells() -> None:
         rule_terms(RuleTerms(Fraction(1, 4), 3, 60), theta=Fraction(3, 5)),
     ]:
         made = case(terms)
-        assert terms.rules is not None
         run, _ = made.play()
-        guess = guess_rules(made.local("alice"), terms, terms.rules)
+        guess = guess_rules(made.local("alice"), terms)
         assert run.own / 1.25 <= guess.own <= run.own * 1.25
         assert run.counted / 1.6 <= guess.both <= run.counted * 1.6
         assert guess.counts <= terms.rules.most_counts
@@ -240,15 +239,15 @@ def test_it_is_near_to_what_a_run_with_such_a_peer_tells() -> None:
 def test_copies_alone_tell_none_and_more_records_leave_less_in_doubt() -> None:
     rules = RuleTerms(Fraction(1, 5), 3, 100)
     terms = rule_terms(rules, method=Method.RANDOMIZED)
-    assert guess_rules(case(terms).local("alice"), terms, rules).both == 0
+    assert guess_rules(case(terms).local("alice"), terms).both == 0
     rules = RuleTerms(Fraction(1, 5), 3, 10_000)
     terms = rule_terms(rules, theta=Fraction(2, 3))
     local = case(terms).local("alice")
-    assert guess_rules(local, terms, rules, 100_000).both < guess_rules(local, terms, rules).both
+    assert guess_rules(local, terms, 100_000).both < guess_rules(local, terms).both
     rules = RuleTerms(Fraction(1, 100), 3, 4)
     terms = rule_terms(rules)
     with pytest.raises(InputError, match="more than most_sets = 4 sets"):
-        guess_rules(case(terms).local("alice"), terms, rules)
+        guess_rules(case(terms).local("alice"), terms)
 
 
 MEANS = ByTransfers(TransferSpeed(transfer=2e-7, bit=1e-9))

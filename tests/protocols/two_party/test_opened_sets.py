@@ -46,14 +46,12 @@ def test_they_are_the_sets_of_both_that_plain_apriori_finds(case: RuleCase) -> N
 
 def asking(case: RuleCase, metric: Metric, least: Fraction, **others: Any) -> RuleCase:
     """Return the case with rules that are asked about too."""
-    assert case.terms.rules is not None
     return hiding(case).with_terms(rules=replace(case.terms.rules, metric=metric, min_threshold=least, **others))
 
 
 def plain_rules(case: RuleCase) -> set[Rule]:
     """Compare every rule of a frequent set of both by fractions of counts of the joined table."""
     rules, counts, records = case.terms.rules, plain_apriori(case), len(case.codes)
-    assert rules is not None
     assert rules.min_threshold is not None
     found = set()
     for whole in of_both(case):
@@ -117,7 +115,6 @@ def test_what_is_opened_follows_from_sets_and_rules_and_nothing_else_of_one_cros
         case = hiding(table(150)) if least is None else asking(table(150), metric, least)
         alice, _ = case.play(crossed)
         rules = case.terms.rules
-        assert rules is not None
         assert 0 < len(alice.itemsets.kept) < alice.counted
         assert least is None or 0 < len(reached(alice.itemsets)) < alice.counted
         assert opened(crossed) == [each.tobytes() for each in simulate_answers(alice.itemsets, rules)]
