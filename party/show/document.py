@@ -190,14 +190,20 @@ class ScreenColumn:
         return self.heading.replace("-\n", "-").replace("\n", " ")
 
 
-def headed(*headings: str) -> list[ScreenColumn]:
+def headed(*headings: str | ScreenColumn) -> list[ScreenColumn]:
     """Return columns: a heading with a `<` in front is of texts, one of a rank ends with `:` and the rank.
 
-    >>> headed("<rule", "lift:1")
-    [ScreenColumn(heading='rule', is_text=True, rank=0), ScreenColumn(heading='lift', is_text=False, rank=1)]
+    A heading that holds a name from data must be given as a column, since a name may hold such marks too.
+
+    >>> headed("<rule", "lift:1", ScreenColumn("is a:1"))[1:]
+    [ScreenColumn(heading='lift', is_text=False, rank=1), ScreenColumn(heading='is a:1', is_text=False, rank=0)]
     """
-    parts = (heading.partition(":") for heading in headings)
-    return [ScreenColumn(name.removeprefix("<"), name.startswith("<"), int(rank or 0)) for name, _, rank in parts]
+    return [each if isinstance(each, ScreenColumn) else _marked(each) for each in headings]
+
+
+def _marked(heading: str) -> ScreenColumn:
+    name, _, rank = heading.partition(":")
+    return ScreenColumn(name.removeprefix("<"), name.startswith("<"), int(rank or 0))
 
 
 @dataclass(frozen=True)

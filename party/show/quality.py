@@ -78,8 +78,8 @@ def threshold_grids(table: ScoreTable, classes: Sequence[str]) -> Iterator[Grid]
     if not (points := shown_points(table)):
         return
     name = printable(classes[table.ranked])
-    named = [ScreenColumn(f"Of {name}, found"), ScreenColumn(f"Of these, {name}")]  # NB: a name may hold a colon
-    heads = [*headed("Score of at least", "Selected"), *named, *headed("Lift:1")]
+    named = (ScreenColumn(f"Of {name}, found"), ScreenColumn(f"Of these, {name}"))
+    heads = headed("Score of at least", "Selected", *named, "Lift:1")
     rows = [
         (
             f"{floor(1000 * point.least + 1e-6) / 1000:.3f}",  # rounded down: as a threshold it selects the same

@@ -24,7 +24,7 @@ from party.cli.main import COMMANDS
 from party.names import printable
 from party.show.document import Branches, CutLines, Grid, Pairs, ScreenColumn, Sentence, laid_out, wrapped
 from party.show.prediction import other_model_lines
-from party.show.quality import quality_lines, threshold_grids, worth_lines
+from party.show.quality import quality_lines, score_grids, worth_lines
 from party.show.tree import MARK, PureLeaves, counts_line, pure_leaves, pure_lines, to_dot, tree_lines
 from protocols.learning.naive_bayes import NaiveBayes, beats_when_tested
 from protocols.learning.quality import ScoreTable
@@ -464,6 +464,16 @@ def test_a_tree_whose_classes_are_a_guess_is_still_said_to_rank_if_its_scores_do
     assert worth_lines(apart)[1].startswith("Yet its leaves have different scores: `cotally predict --scores`")
 
 
+@pytest.mark.parametrize("name", ["low", "stage: low", "10:30", "a:1", "<5", ">50K", "a:<:", "a\nb:2", ""])
+def test_a_class_has_its_whole_name_in_tables_of_quality(name: str) -> None:
+    """Also where a name holds what headings of the program mark with."""
+    said, thresholds = score_grids(ScoreTable(RANKING, (0, 1), scores=(0.0, 0.3)), ("good", name))
+    shown = [f"is {printable(name)}", f"Of {printable(name)}, found", f"Of these, {printable(name)}"]
+    for grid, heads in (said, shown[:1]), (thresholds, shown[1:]):
+        assert [each for each in grid.columns if each.heading in heads] == list(map(ScreenColumn, heads))
+        assert all(head in laid_out([grid], 200)[0] for head in heads)
+
+
 ALONE = "alice.x0 alone gives the class of nearly every held-out record. If it is the class under another name"
 
 
@@ -529,12 +539,6 @@ def test_a_table_of_held_out_records_says_each_figure_with_the_error_of_noise_an
     numbers = [-1, 0, *cells[:2], -1, 1, *cells[2:]]
     scores = Scores.read(numbers, 2, 1000, noise_of_table(HALF))
     assert quality_lines(scores.table, ("good", "bad"), "1,000 held-out records") == said
-
-
-def test_a_class_with_a_colon_in_its_name_heads_its_thresholds() -> None:
-    table = ScoreTable(np.array([[5.0, 1.0], [1.0, 5.0]]), (0, 1), scores=(0.2, 0.8), about=1)
-    (grid,) = threshold_grids(table, ("stage: low", "stage: high"))
-    assert [each.heading for each in grid.columns[2:4]] == ["Of stage: high, found", "Of these, stage: high"]
 
 
 def test_naive_bayes_that_no_record_can_sway_is_called_so() -> None:
