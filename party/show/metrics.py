@@ -8,6 +8,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
+from socket import SHUT_RDWR, socket
+from threading import BoundedSemaphore, Timer
 from typing import Any, Final
 
 from party.errors import exit_code
@@ -19,8 +21,9 @@ from protocols.errors import CotallyError, InputError, NotApprovedError
 from protocols.role import Phase, Progress
 
 WAITING: Final = "waiting"
-SILENT_SECONDS: Final = 10.0
-"""So long a connection may ask for nothing: each takes a thread and a file of the node's."""
+MOST_CALLERS: Final = 8
+CALL_SECONDS: Final = 10.0
+"""So many connections are open at once, each so long in all: each takes a thread and a file of the node's."""
 _NOT_APPROVED: Final = "approval"
 _CODES: Final = (*map(str, range(6)), _NOT_APPROVED)
 """What a session may end with: the exit codes of SYMPTOMS.md, and that people have not approved its job."""
@@ -122,11 +125,43 @@ def shown_over_http(watched: Watched, address: Address) -> Iterator[Address]:
         server, thread = start_http_server(address.port, address.host, registry)
     except OSError as error:
         raise InputError(f"cannot show metrics at {address}: {error.strerror or 'the address is not usable'}") from None
-    usual: Any = server.RequestHandlerClass
-    server.RequestHandlerClass = type("Handler", (usual,), {"timeout": SILENT_SECONDS})
+    _bound(server)
     try:
         yield Address(address.host, server.server_port)
     finally:
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+def _bound(server: Any) -> None:  # of a class that its package makes
+    """Let a server take few connections at once, each for a short time in all, and print nothing of how they end."""
+    free, begin, serve = BoundedSemaphore(MOST_CALLERS), server.process_request, server.process_request_thread
+
+    def begin_if_free(request: socket, caller: object) -> None:
+        if not free.acquire(blocking=False):
+            server.shutdown_request(request)
+            return
+        try:
+            begin(request, caller)
+        except RuntimeError:  # no thread is to be had
+            free.release()
+            raise
+
+    def serve_until_cut(request: socket, caller: object) -> None:
+        cut = Timer(CALL_SECONDS, _shut, [request])
+        cut.daemon = True
+        try:
+            cut.start()
+            serve(request, caller)
+        finally:
+            cut.cancel()
+            free.release()
+
+    server.process_request, server.process_request_thread = begin_if_free, serve_until_cut
+    server.handle_error = lambda *_: None
+
+
+def _shut(request: socket) -> None:
+    with suppress(OSError):  # it has ended just now
+        request.shutdown(SHUT_RDWR)

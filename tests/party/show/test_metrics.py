@@ -1,7 +1,7 @@
 """The page of metrics by itself: a ledger that cannot be read, and a caller that says nothing."""
 
 import socket
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from urllib.request import urlopen
 
@@ -36,14 +36,51 @@ def test_what_cannot_be_read_is_left_out_alone(watched: Watched) -> None:
     ]
 
 
-def test_who_asks_for_nothing_is_cut_off(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(metrics, "SILENT_SECONDS", 0.05)
+@pytest.mark.parametrize("trickles", [False, True])
+def test_who_takes_too_long_to_ask_is_cut_off_in_silence(
+    watched: Watched, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], trickles: bool
+) -> None:
+    monkeypatch.setattr(metrics, "CALL_SECONDS", 0.2)
     with (
         shown_over_http(watched, HERE) as address,
         socket.create_connection((address.host, address.port), 20) as caller,
     ):
         caller.sendall(b"GET /met")
-        assert caller.recv(1) == b""
+        caller.settimeout(0.02 if trickles else 20)
+        for _ in range(1000):
+            try:
+                assert caller.recv(1) == b""
+                break
+            except TimeoutError:
+                caller.sendall(b"r")
+            except ConnectionError:  # it sent when the other side had ended
+                break
+        else:
+            pytest.fail("it was not cut off")
+    assert capfd.readouterr().err == ""
+
+
+def test_few_are_heard_at_once_and_the_page_is_there_again_when_they_are_gone(
+    watched: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(metrics, "MOST_CALLERS", 3)
+    monkeypatch.setattr(metrics, "CALL_SECONDS", 600.0)
+    with shown_over_http(watched, HERE) as address, ExitStack() as callers:
+        where = (address.host, address.port)
+        waiting = [callers.enter_context(socket.create_connection(where, 20)) for _ in range(4)]
+        assert waiting[-1].recv(1) == b""
+        for each in waiting:
+            each.shutdown(socket.SHUT_WR)
+            each.recv(1)
+        for _ in range(6):
+            assert any(is_shown(address) for _ in range(1000))  # the last caller may still be going
+
+
+def is_shown(address: Address) -> bool:
+    try:
+        return bool(urlopen(f"http://{address}/metrics", timeout=20).read())
+    except OSError:
+        return False
 
 
 @pytest.mark.parametrize(
