@@ -18,12 +18,7 @@ _COMPARED_BITS: Final = 63
 
 
 class TermError(InputError):
-    """A term that no run can have.
-
-    Args:
-        field: One of `TERM_NAMES`.
-        reason: Its legal range, without what was given.
-    """
+    """A term that no run can have: one of `TERM_NAMES`, and its legal range, without what was given."""
 
     field: str
 

@@ -24,12 +24,9 @@ Reals = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Level:
-    """Sets of `k` items, in rising order (`sets x k`).
+    """Sets of `k` items, in rising order (`sets x k`), and how many transactions of each size hold all of each.
 
-    Args:
-        keys: For each set, the position of its first `k - 1` items in the level below, times `n`, plus its last item.
-        counts: How many transactions of each size hold all of it (`sets x sizes`).
-        variances: Of the estimated supports, `shares`.
+    Its key is the position of its first `k - 1` items in the level below, times `n`, plus its last item.
     """
 
     itemsets: Itemsets

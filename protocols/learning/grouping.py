@@ -16,11 +16,7 @@ from protocols.tables import Floats
 
 
 def class_cuts(counts: ArrayLike, smallest: int = 1) -> tuple[int, ...]:
-    """Return before which of the values, in rising order, to cut (`values x classes`).
-
-    Args:
-        counts: How many records of each class have each value.
-        smallest: Each part has this many records or more.
+    """Return before which rising values to cut counts (`values x classes`), into parts of `smallest` records or more.
 
     >>> class_cuts([[9, 0], [9, 0], [0, 9]])
     (2,)
@@ -53,12 +49,9 @@ def _best_cut(table: Floats, smallest: int) -> int:
 
 
 def alike_groups(counts: ArrayLike, most: int, *, neighbours: bool = False) -> list[tuple[int, ...]]:
-    """Return which values to take together, so that at most this many groups are left (`values x classes`).
+    """Return which values of counts (`values x classes`) to take together, so that at most `most` groups are left.
 
-    Args:
-        counts: How many records of each class have each value.
-        most: Groups that are left.
-        neighbours: Whether only values that follow each other may become one.
+    With `neighbours` only values that follow each other may become one.
 
     >>> alike_groups([[9, 1], [1, 9], [8, 2]], 2)
     [(0, 2), (1,)]
@@ -106,10 +99,7 @@ class ColumnWorth:
 def column_worth(counts: ArrayLike, values: int = 0) -> ColumnWorth:
     """Return what a column of these counts says of the class (`values x classes`).
 
-    Args:
-        counts: How many records of each class have each value.
-        values: How many there were before the class took some together, which finds most of what they say by chance.
-
+    `values` were there before the class took some together, which finds most of what they say by chance.
     Of a column that says nothing `2 n ln 2 gain` is about chi-square of `f = (values - 1)(classes - 1)` degrees, of
     mean `f` and variance `2 f`.
 

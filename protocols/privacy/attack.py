@@ -76,11 +76,8 @@ class CopyReading:
 class Disclosure:
     """What a receiver reads of a copy, beside what less would have shown.
 
-    Args:
-        apart: Of a copy whose columns are sent alike, each by a coin of its own: of this one where they have such.
-        values: By guessing the commonest value of each column.
-        record: By guessing the commonest record.
-        shared: Groups in which several columns share a coin.
+    `apart` is of a copy whose columns are sent alike, each by a coin of its own: of this one where they have such;
+    `values` and `record` are by guessing the commonest; in groups that are `shared` several columns share a coin.
     """
 
     copy: CopyReading

@@ -39,11 +39,8 @@ from protocols.randomized_response.design import Design, Kind, OneKind
 class Measures:
     """What the response of one attribute does by itself.
 
-    Args:
-        breach: The largest posterior; `rise` the largest rise of a belief.
-        twice: The largest posterior if the same response came twice with fresh coins.
-        single_entry: Expected chance on a wrong value, before mining.
-        bits_left: Entropy left on average, given the response.
+    `breach` is the largest posterior, `twice` the same if the response came twice with fresh coins, `rise` the largest
+    rise of a belief, `single_entry` the expected chance on a wrong value before mining, `bits_left` the mean entropy.
     """
 
     breach: Breach

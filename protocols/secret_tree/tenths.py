@@ -33,14 +33,7 @@ from protocols.tables import Expression, Term
 def add_tenths(
     tree: Tree, counts: SharedCounts, gates: Gates, answers: KeptAnswers, noise: TreeNoise | None = None
 ) -> Role[Tree]:
-    """Return the tree with the shares of its leaves.
-
-    Args:
-        tree: The agreed one, labels only.
-        counts: Of the training records.
-        gates: Our part of the computation.
-        answers: What both remember of the run.
-        noise: Ours, where labels have some.
+    """Return the agreed tree, of labels only, with the shares of its leaves; `noise` is ours, where labels have some.
 
     Discloses: to both, the tenths of each leaf.
 

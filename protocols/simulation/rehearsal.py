@@ -32,15 +32,10 @@ from protocols.two_party.secret import parts_of
 
 @dataclass(frozen=True)
 class Rehearsed:
-    """What a run ends with and reveals.
+    """The tree that both end with, and what it reveals.
 
-    Args:
-        tree: That both end with.
-        scores: What it says of the held-out records, by their classes; None if there are none.
-        computations: How many exact counts are made, seen or not; 0 where winners have noise, or a tree is mined.
-        revealed: How many counts are revealed.
-        bits: That the tree has revealed, where it alone is revealed, without noise.
-        most_bits: That any such tree may reveal.
+    `scores` are of the held-out records, if any; `computations` are exact counts, seen or not: 0 where winners have
+    noise, or a tree is mined; `bits` are known where a tree alone is revealed, without noise.
     """
 
     tree: Tree

@@ -39,13 +39,7 @@ CountSets = Callable[[Sequence[Expression]], Role[list[int]]]
 
 @dataclass(frozen=True, repr=False)
 class Evidence:
-    """What counts of sets are made from: None where there is nothing of a kind.
-
-    Args:
-        own: The counts that each party has sent of sets of its own items.
-        copies: Both disguised copies.
-        count: Asks for exact counts.
-    """
+    """What counts of sets are made from: those sent of own sets, both copies, exact counts, or None."""
 
     own: Mapping[TermSet, int] | None
     copies: View | None
