@@ -28,24 +28,23 @@ def command_upgrade(arguments: argparse.Namespace) -> int:
     folder = path.parent
     with locked_folder(folder) as held:
         found = changes(folder)
-        code = _show(arguments, folder, found, copies_of(folder) if any(each.copied for each in found) else None)
         if found and not arguments.dry_run:
             upgrade(held, found)
-    return code
+    return _show(arguments, folder, found)
 
 
 def _survey(arguments: argparse.Namespace, path: Path) -> int:
     settings = read_collector_settings(path)
     with open_store(settings.store, survey_digest(settings.questionnaire), older=True) as store:
+        answers = settings.store.name if isinstance(settings.store, Path) else "PostgreSQL"
         versions = (store.version, STORE_VERSION)
-        change = Change(Path(settings.store), Altered.ANSWERS, lambda _: store.upgrade(), versions, copied=False)
-        found = [change] if store.version < STORE_VERSION else []
-        code = _show(arguments, path.parent, found, None)
+        found = [Change(answers, Altered.ANSWERS, versions)] if store.version < STORE_VERSION else []
         if found and not arguments.dry_run:
             store.upgrade()
-    return code
+    return _show(arguments, path.parent, found)
 
 
-def _show(arguments: argparse.Namespace, folder: Path, found: Sequence[Change], copies: Path | None) -> int:
-    lines = upgrade_lines(folder, found, copies, is_tried=arguments.dry_run)
+def _show(arguments: argparse.Namespace, folder: Path, found: Sequence[Change]) -> int:
+    lines = upgrade_lines(folder, found, copies_of(folder), is_tried=arguments.dry_run)
+    copies = None if arguments.dry_run or not any(each.copied for each in found) else copies_of(folder)
     return give(arguments, upgrade_json(folder, found, copies), lines)

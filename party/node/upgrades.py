@@ -10,10 +10,11 @@ The journal is not copied, since it holds what is deleted when a run ends, and t
 
 import hmac
 import json
+import os
 import shutil
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import partial
 from importlib.metadata import version
@@ -70,16 +71,22 @@ class Altered(StrEnum):
 
 @dataclass(frozen=True)
 class Change:
-    """What becomes of one file, of what it is about, and how; `copied` unless it holds what must not be kept."""
+    """What becomes of a file, and what is said of that; `copied` unless a copy would keep what shall go."""
 
-    path: Path
+    file: str
     of: Altered
-    make: Callable[[FolderLock], None]
     about: tuple[object, ...] = ()
-    copied: bool = True
+    copied: bool = False
 
 
-def changes(folder: Path) -> list[Change]:
+@dataclass(frozen=True)
+class FileChange(Change):
+    """A change of a file in the folder, and what makes it."""
+
+    make: Callable[[FolderLock], None] = field(kw_only=True)
+
+
+def changes(folder: Path) -> list[FileChange]:
     """Return what an upgrade of this folder does, in its order; nothing for one of this release.
 
     Raises:
@@ -93,16 +100,18 @@ def copies_of(folder: Path) -> Path:
     return folder / f"before-{version('cotally')}"
 
 
-def upgrade(held: FolderLock, wanted: Iterable[Change]) -> None:
+def upgrade(held: FolderLock, wanted: Iterable[FileChange]) -> None:
     """Copy the files that change, then change them; a copy that is there is that of the first time."""
     wanted, copies = list(wanted), copies_of(held.folder)
-    kept = [change.path for change in wanted if change.copied]
+    kept = [held.folder / change.file for change in wanted if change.copied]
     try:
         copies.mkdir(mode=0o700, exist_ok=True)
         for path in (each for file in kept for each in (file, file.with_name(f"{file.name}-wal"))):
             if is_there(path) and not is_there(copies / path.name):
                 partly = copies / f".{path.name}"
                 shutil.copy2(path, partly)
+                with partly.open("rb") as copy:
+                    os.fsync(copy.fileno())
                 partly.rename(copies / path.name)
         sync_folder(copies)
     except OSError as error:
@@ -111,21 +120,21 @@ def upgrade(held: FolderLock, wanted: Iterable[Change]) -> None:
         change.make(held)
 
 
-def _records(folder: Path) -> Iterator[Change]:
+def _records(folder: Path) -> Iterator[FileChange]:
     ledger, journal = folder / LEDGER_FILE, folder / JOURNAL_FILE
     before = _version(ledger, LEDGER, _LEDGER_STEPS) if has_ledger(folder) else LEDGER.version
     if before != LEDGER.version:
         secret = load_secret(folder)
         read_ledger(folder, secret, before).close()
-        yield Change(ledger, Altered.LEDGER, _bring_ledger, (before, LEDGER.version))
+        yield FileChange(LEDGER_FILE, Altered.LEDGER, (before, LEDGER.version), copied=True, make=_bring_ledger)
     if is_there(folder / OLD_RECORD):
         found = _read_releases(folder, load_secret(folder))
-        yield Change(folder / OLD_RECORD, Altered.RELEASES, partial(_import, found), tuple(found))
+        yield FileChange(OLD_RECORD, Altered.RELEASES, tuple(found), copied=True, make=partial(_import, found))
     before = _version(journal, JOURNAL, _JOURNAL_STEPS) if is_there(journal) else JOURNAL.version
     if before != JOURNAL.version:
         with read_journal(folder, load_secret(folder), before) as read:
             open_runs = [each.run for each in read.runs() if each.is_open]
-        yield Change(journal, Altered.JOURNAL, _bring_journal, (before, JOURNAL.version, *open_runs), copied=False)
+        yield FileChange(JOURNAL_FILE, Altered.JOURNAL, (before, JOURNAL.version, *open_runs), make=_bring_journal)
 
 
 def _version(path: Path, kind: DatabaseKind, steps: Mapping[int, object]) -> int:
@@ -236,7 +245,7 @@ def _journal_of_0_2(journal: Journal) -> None:
 _JOURNAL_STEPS: Final[Mapping[int, Callable[[Journal], None]]] = {2: _journal_of_0_2}
 
 
-def _models(folder: Path) -> Iterator[Change]:
+def _models(folder: Path) -> Iterator[FileChange]:
     """Write trees of 0.1 in the form of now; later ones are read as they are."""
     for path in sorted(folder.glob("*.json")):
         data = read_bytes(path, _MOST_BYTES) if path.is_file() and path.stat().st_size <= _MOST_BYTES else b""
@@ -246,19 +255,19 @@ def _models(folder: Path) -> Iterator[Change]:
             text = tree_json(tree_of_first(data))
         except ModelError as error:
             raise ConfigError(f"{path} is damaged: {error}; restore it from a backup, or move it away") from None
-        yield Change(path, Altered.MODEL, partial(_write, path.name, text), (FIRST_TREE,))
+        yield FileChange(path.name, Altered.MODEL, (FIRST_TREE,), copied=True, make=partial(_write, path.name, text))
 
 
-def _files(folder: Path) -> Iterator[Change]:
+def _files(folder: Path) -> Iterator[FileChange]:
     for path in sorted(path for pattern in _UNUSED for path in folder.glob(pattern)):
-        yield Change(path, Altered.UNUSED, partial(_remove, path.name), copied=False)  # they hold secrets
+        yield FileChange(path.name, Altered.UNUSED, make=partial(_remove, path.name))  # no copy: they hold secrets
 
 
 def _remove(name: str, held: FolderLock) -> None:
     (held.folder / name).unlink()
 
 
-def _settings(folder: Path) -> Iterator[Change]:
+def _settings(folder: Path) -> Iterator[FileChange]:
     """Turn keys that are gone into comments, in the settings and in the jobs beside them."""
     for path in sorted(folder.glob("*.toml")):
         try:
@@ -282,7 +291,9 @@ def _settings(folder: Path) -> Iterator[Change]:
                 raise ConfigError(f"{path}: {where} stands on no line of its own: take it out ({why})") from None
             keys.append(key)
         if keys:
-            yield Change(path, Altered.SETTINGS, partial(_write, path.name, after), tuple(keys))
+            yield FileChange(
+                path.name, Altered.SETTINGS, tuple(keys), copied=True, make=partial(_write, path.name, after)
+            )
 
 
 def _inside(read: Mapping[str, Any], place: str) -> Mapping[str, Any]:

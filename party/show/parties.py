@@ -121,16 +121,22 @@ def _changed(change: Change) -> str:
     return words.format(*single, ", ".join(map(str, rest)) or "none")
 
 
-def upgrade_lines(folder: Path, found: Sequence[Change], copies: Path | None, *, is_tried: bool) -> list[ReportPart]:
+def upgrade_lines(folder: Path, found: Sequence[Change], copies: Path, *, is_tried: bool) -> list[ReportPart]:
     if not found:
         return [f"{folder} is of this release already: nothing to do"]
     head = f"`cotally upgrade {folder}` would change:" if is_tried else f"Changes in {folder}:"
-    lines: list[ReportPart] = [head, Pairs([(each.path.name, _changed(each)) for each in found], indent=2)]
-    return lines if copies is None else [*lines, f"Copies of these files as they were: {copies}"]
+    lines: list[ReportPart] = [head, Pairs([(each.file, _changed(each)) for each in found], indent=2)]
+    copied = ", ".join(each.file for each in found if each.copied)
+    if not copied:
+        return lines
+    return [
+        *lines,
+        f"It would copy to {copies} first: {copied}" if is_tried else f"Copied to {copies} before: {copied}",
+    ]
 
 
 def upgrade_json(folder: Path, found: Sequence[Change], copies: Path | None) -> dict[str, object]:
-    changes = [{"file": each.path.name, "of": each.of, "what": _changed(each)} for each in found]
+    changes = [{"file": each.file, "of": each.of, "what": _changed(each)} for each in found]
     return {"format": "cotally-upgrade/1", "folder": str(folder), "changes": changes, "copies": copies}
 
 

@@ -103,8 +103,9 @@ def declare_keys(parser: argparse.ArgumentParser) -> None:
 def declare_upgrade(parser: argparse.ArgumentParser) -> None:
     """Bring the folder of an older release on to this one: a party's, or that of a survey.
 
-    Shows what becomes of each file, keeps a copy of it beside, in a folder before-..., and does it. What the ledger
-    says was revealed counts as before. A folder that cannot be brought on is left as it is.
+    Copies files to a folder before-..., changes them, and shows what became of each. The journal, the answers of a
+    survey and unused keys are not copied, as they hold what shall be gone one day. What the ledger says was revealed
+    counts as before. A folder that cannot be brought on is left as it is.
 
     Examples:
       cotally upgrade alice --dry-run

@@ -6,6 +6,7 @@ too), predicted together and were cut off, and a survey, open and closed. Their 
 
 import contextlib
 import json
+import os
 import re
 import shutil
 import sqlite3
@@ -84,6 +85,35 @@ def test_the_folder_of_a_release_goes_on_with_one_command(tmp_path: Path, releas
     assert (again.code, again.out) == (0, f"{folder} is of this release already: nothing to do\n")
     assert files(folder) == after
     assert cotally_here(*use).code == 0
+
+
+def test_an_upgrade_says_what_it_did_only_when_it_is_done_and_copies_are_on_the_disk_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = unpacked("0.2.0", tmp_path) / "alice"
+    copies, before, synced = copies_of(folder), files(folder), set[str]()
+    copies.write_text("in the way")
+    ended = cotally_here("upgrade", folder)
+    assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
+    copies.unlink()
+    assert files(folder) == before
+
+    tried = cotally_here("upgrade", folder, "--dry-run", "--json")
+    assert (json.loads(tried.out)["copies"], copies.exists()) == (None, False)
+    *_, said = cotally_here("upgrade", folder, "--dry-run").out.splitlines()
+    sync = os.fsync
+
+    def noting(handle: int) -> None:
+        synced.add(Path(f"/proc/self/fd/{handle}").readlink().name)
+        sync(handle)
+
+    monkeypatch.setattr(os, "fsync", noting)
+    ended = cotally_here("upgrade", folder)
+    kept = files(copies)
+    assert {f".{file}" for file in kept} <= synced
+    assert "would" not in ended.out
+    for text in (said, ended.out.splitlines()[-1]):
+        assert set(text.rpartition(": ")[2].split(", ")) == {*kept}
 
 
 @pytest.mark.parametrize("name", ["alice", "bob", "open"])
