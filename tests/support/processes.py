@@ -14,12 +14,14 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TextIO
 
 from party.cli.main import main
+from party.settings.job import unused_keys
+from protocols.errors import CotallyError
 from protocols.terms import LEARNERS, Learner, fixed_terms
 from tests.support.forked import Forked
 
@@ -77,12 +79,16 @@ class Pair:
                 path.write_bytes(content)
 
     def write_job(self, **changes: object) -> Path:
-        """Write a job file of the usual terms with changes, but for what its learner has not; None leaves a key out."""
+        """Write a job file of the usual terms that it has a use for, with changes; None leaves a key out."""
         self.jobs += 1
         path = self.folder / f"job-{self.jobs}.toml"
         fixed = fixed_terms(LEARNERS[Learner(str(changes.get("learner", Learner.TREE)))])
         terms = {key: value for key, value in {**JOB, **changes}.items() if value is not None and key not in fixed}
-        path.write_text("".join(f"{key} = {json.dumps(value)}\n" for key, value in terms.items()))
+        lines = {key: f"{key} = {json.dumps(value)}\n" for key, value in terms.items()}
+        path.write_text("".join(lines.values()))
+        with suppress(CotallyError):  # of a job that cannot be read, nothing is known to be of no use
+            unused = {*unused_keys(path)} - {*changes}
+            path.write_text("".join(line for key, line in lines.items() if key not in unused))
         return path
 
     def edit(self, party: str, old: str, new: str) -> None:
