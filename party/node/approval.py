@@ -1,6 +1,7 @@
 """Which jobs run at once and which wait until people have signed them: `[agree] approve` (FAULTS 103).
 
-It is asked last, when every bound of `[agree]` allows the job: no signature widens one. A job that waits is put on
+It is asked as soon as the settings allow the job, before our table and what was revealed before are looked at: what
+these refuse, a peer would learn without a signature. No signature widens a bound. A job that waits is put on
 record with what it would reveal, and stays there: proposed again, in whatever session, it is the same. The digest that
 people sign is under our secret, over the peer, the job, our table and how it is disguised. So another term, or another
 table of ours, is another proposal; and with another table, or list, of the peer's than an approved job began with, the
@@ -18,6 +19,7 @@ from party.forecast.model import forecast, guess_rules, guess_splits, likely_tre
 from party.keys.identity import read_identity, signatures, signed_here
 from party.node.aligning import Offers
 from party.node.check import Supposed, assess, sends_copy, supposed_run
+from party.node.policy import check_job
 from party.records.approvals import IsGood, Proposal, decision_statement, named_proposal, proposals, read_name
 from party.records.ledger import Calendar, PeerEntries, date_text, has_ledger, join_ledger, now
 from party.records.ledger_entries import DecisionEntry, ProposalEntry, ProposedTableEntry, WouldReveal
@@ -78,7 +80,7 @@ class Approvals:
     _asked: Job | None = field(default=None, init=False)
 
     def judge_job(self, job: Job) -> Objection | None:
-        """Object to a job that people must approve and have not, and keep it for them; this is the last objection."""
+        """Object to a job that people must approve and have not, and keep it for them."""
         agree = self.config.agree
         if agree.approve is Approve.ALWAYS or (agree.approve is Approve.WITHIN_BOUNDS and is_bounded(agree, job)):
             return None
@@ -153,10 +155,14 @@ class Approvals:
                 return WouldReveal(people=len(self.offers.offer.shared.people))
             case Crosstab(asked):
                 sizes = {each.name: each.size for each in local.table.attributes}
-                cells = sizes[asked.column_of(initiates=self.initiates)] * local.limits.most_values
-                return WouldReveal(counts=cells, epsilon=asked.noise)
+                cells = sizes.get(asked.column_of(initiates=self.initiates), 0) * local.limits.most_values
+                return WouldReveal(counts=cells or None, epsilon=asked.noise if cells else None)
             case Train(terms):
-                return would_reveal(local, self.config, terms)
+                try:
+                    check_job(local, self.config, job)
+                    return would_reveal(local, self.config, terms)
+                except InputError:  # which our table or ledger refuses, once people have signed it
+                    return WouldReveal()
 
     def _is_full(self, found: list[Proposal], *, by_peer: bool) -> bool:
         """Return whether as many wait as a peer may cause: by jobs, or by other tables and lists to a job of ours."""

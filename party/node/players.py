@@ -25,7 +25,7 @@ from party.records.run_entries import RunEntries, note_columns, recorded_answers
 from party.settings.party import PartyConfig
 from party.transport.channel import Channel, Watchers, drive
 from protocols.facts import AlignmentFact, ComparedFact
-from protocols.jobs import Align, Crosstab, CrosstabTerms, Predict, PredictionTerms, Receiver, Train
+from protocols.jobs import Align, Crosstab, CrosstabTerms, Job, Predict, PredictionTerms, Receiver, Train
 from protocols.privacy.attack import Disclosure
 from protocols.randomness import keyed_digest
 from protocols.role import Fact, Part, Progress, Save, nothing
@@ -172,8 +172,12 @@ class Session:
     @property
     def policy(self) -> Policy:
         """What we object to: by our settings, the rows that we bring, and what was revealed before."""
-        judges = (self.comparisons, self.host.offers, self.memory, self.account, self.approvals)  # NB: people last
-        return make_policy(self.local, self.config, *(each.judge_job for each in judges), initiates=self.runs.initiator)
+
+        def people(job: Job) -> Objection | None:
+            return self.host.offers.judge_job(job) or self.approvals.judge_job(job)
+
+        judges = (each.judge_job for each in (self.comparisons, self.memory, self.account))
+        return make_policy(self.local, self.config, *judges, people=people, initiates=self.runs.initiator)
 
     @property
     def aligns(self) -> bool:

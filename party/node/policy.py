@@ -39,6 +39,7 @@ from protocols.privacy.attack import Disclosure
 from protocols.privacy.loss import shared_coins, too_strong
 from protocols.randomized_response.moments import drowns, noise
 from protocols.randomized_response.related_question import RelatedDesign
+from protocols.role import nothing
 from protocols.secret_tree.bits import Allowance
 from protocols.secret_tree.openings import OpenedKind
 from protocols.terms import ALL, DEPTH, NOISE, OMEGA, MiningTerms, Reveal, Terms
@@ -65,7 +66,8 @@ def check_job(local: PartyInputs, config: PartyConfig, job: Job, peer: Peer | No
             if (flaw := _prediction_objection(config.agree, asked, initiates=True)) is not None:
                 raise ConfigError(flaw.reason)
         case Crosstab(wanted):
-            if (flaw := _crosstab_objection(local, config, wanted, initiates=True)) is not None:
+            flaw = _column_objection(local, wanted, initiates=True)
+            if (flaw := flaw or _crosstab_objection(config, wanted, initiates=True)) is not None:
                 raise ConfigError(flaw.reason)
     who = None if peer is None else (peer.name, peer.fingerprint)
     check_release(config.folder, release_of(local, job, who))
@@ -87,7 +89,7 @@ def _check_training(whole: PartyInputs, config: PartyConfig, terms: Terms) -> No
     flaw = object_to_limits(local, terms)
     if flaw is not None:
         raise ConfigError(flaw.reason)
-    refused = _own_objection(local, config, terms)
+    refused = _terms_objection(config, terms) or _bits_objection(local, config.agree, terms)
     if refused is not None:
         raise ConfigError(refused.reason)
     if terms.disguises:
@@ -155,26 +157,38 @@ def _check_shared(local: PartyInputs, design: RelatedDesign, read: Disclosure | 
         )
 
 
-def make_policy(local: PartyInputs, config: PartyConfig, *remembered: Policy, initiates: bool = False) -> Policy:
-    """Return what this party objects to: by its settings, its data, or what it has revealed before, and to whom."""
+def make_policy(
+    local: PartyInputs, config: PartyConfig, *remembered: Policy, people: Policy = nothing, initiates: bool = False
+) -> Policy:
+    """Return what this party objects to: by its settings, its data, or what it has revealed before, and to whom.
 
-    def policy(job: Job) -> Objection | None:
+    `people` are asked as soon as the settings allow a job: what is refused later shows a peer what our table is.
+    """
+
+    def by_settings(job: Job) -> Objection | None:
+        match job:
+            case Train(terms):
+                return _terms_objection(config, terms)
+            case Align():
+                return _alignment_objection(config.agree.alignments)
+            case Predict(asked):
+                return _prediction_objection(config.agree, asked, initiates=initiates)
+            case Crosstab(wanted):
+                return _crosstab_objection(config, wanted, initiates=initiates)
+
+    def by_table(job: Job) -> Objection | None:
         match job:
             case Train(terms):
                 brought = local.bringing(terms)
-                objection = (
-                    _own_objection(brought, config, terms)
-                    or _disguise_objection(brought, terms, config.agree.odds)  # last: it attacks our copy
-                )
-            case Align():
-                objection = _alignment_objection(config.agree.alignments)
-            case Predict(asked):
-                objection = _prediction_objection(config.agree, asked, initiates=initiates)
+                flaw = _bits_objection(brought, config.agree, terms)
+                return flaw or _disguise_objection(brought, terms, config.agree.odds)  # last: it attacks our copy
+            case Align() | Predict():
+                return None
             case Crosstab(wanted):
-                objection = _crosstab_objection(local, config, wanted, initiates=initiates)
-        return objection or next((flaw for judge in remembered if (flaw := judge(job)) is not None), None)
+                return _column_objection(local, wanted, initiates=initiates)
 
-    return policy
+    judges = (by_settings, people, by_table, *remembered)
+    return lambda job: next((flaw for judge in judges if (flaw := judge(job)) is not None), None)
 
 
 def _alignment_objection(bounds: AlignmentBounds) -> Objection | None:
@@ -238,13 +252,10 @@ def _sets_objection(agree: Acceptance, terms: Terms) -> Objection | None:
     return None
 
 
-def _own_objection(local: PartyInputs, config: PartyConfig, terms: Terms) -> Objection | None:
-    """Return the first term that our settings, or how many records we bring, do not allow."""
-    return (
-        first_objection(config.agree, terms)
-        or _bits_objection(local, config.agree, terms)
-        or _by_class_objection({**config.columns.named, EVERY_OTHER: config.columns.others}, terms.noise)
-    )
+def _terms_objection(config: PartyConfig, terms: Terms) -> Objection | None:
+    """Return the first term that our settings do not allow."""
+    columns = {**config.columns.named, EVERY_OTHER: config.columns.others}
+    return first_objection(config.agree, terms) or _by_class_objection(columns, terms.noise)
 
 
 def _by_class_objection(columns: Mapping[str, ColumnTreatment], noise: Fraction | None) -> Objection | None:
@@ -321,15 +332,17 @@ def _prediction_objection(agree: Acceptance, terms: PredictionTerms, *, initiate
     return None
 
 
-def _crosstab_objection(
-    local: PartyInputs, config: PartyConfig, terms: CrosstabTerms, *, initiates: bool
-) -> Objection | None:
-    """Return the first term of a table that this party does not agree to."""
+def _column_objection(local: PartyInputs, terms: CrosstabTerms, *, initiates: bool) -> Objection | None:
+    own, held = terms.column_of(initiates=initiates), [each.name for each in local.table.attributes]
+    if own in held:
+        return None
+    reason = f"we have no column {own!r} to count by{suggestion(own, held)}"
+    return Objection("initiator" if initiates else "responder", reason)
+
+
+def _crosstab_objection(config: PartyConfig, terms: CrosstabTerms, *, initiates: bool) -> Objection | None:
+    """Return the first term of a table that our settings do not allow."""
     own, agree = terms.column_of(initiates=initiates), config.agree
-    held = [each.name for each in local.table.attributes]
-    if own not in held:
-        reason = f"we have no column {own!r} to count by{suggestion(own, held)}"
-        return Objection("initiator" if initiates else "responder", reason)
     if not _is_noisy_enough(agree, terms.noise):
         asked = "exact counts" if terms.noise is None else f"noise = {NOISE.text(terms.noise)}"
         return _unwelcome("noise", asked, f": ask for noise of {_most_noise(agree)} or less")

@@ -311,7 +311,7 @@ def _would_text(would: WouldReveal) -> str:
     parts += [] if would.read is None else ["a copy of which {:,} of {:,} whole records are read".format(*would.read)]
     parts += [] if would.people is None else [f"{would.people:,} people asked about"]
     parts += [] if would.seconds is None else [f"about {would.seconds:,.0f} s and {would.megabytes} MB"]
-    return "; ".join(parts)
+    return "; ".join(parts) or "nothing, since our table or what was revealed before refuses it"
 
 
 def proposal_lines(jobs: Sequence[Proposal], approvals: int) -> Iterator[str]:

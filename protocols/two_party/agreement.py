@@ -370,8 +370,8 @@ def _job_objection(
         case (Unusable(field, reason), _) | (_, Unusable(field, reason)):
             return Objection(field, f"it {reason}")
         case Train(named), Train(terms):
-            weak = _terms_objection(local.bringing(terms), terms)
-            return _answered(terms.difference(named)) or weak or policy(ours)
+            changed = _answered(terms.difference(named)) or policy(ours)  # NB: people are asked before the table is
+            return changed or _terms_objection(local.bringing(terms), terms)
         case Predict(asked), Predict(wanted):
             return _answered(wanted.difference(asked)) or policy(ours)
         case Crosstab(asked), Crosstab(wanted):

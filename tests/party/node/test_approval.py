@@ -1,5 +1,6 @@
 """Jobs that wait until people have signed them: what is kept of each, whose word counts, and for what it holds."""
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -12,9 +13,10 @@ from party.cli import train
 from party.errors import PeerLostError
 from party.keys.identity import read_identity, signatures
 from party.node.approval import MOST_WAITING, decide, is_bounded
+from party.node.session import propose_job
 from party.records.approvals import Proposal, decision_statement, proposals
 from party.records.ledger import PeerEntries, join_ledger
-from party.records.ledger_entries import DecisionEntry
+from party.records.ledger_entries import DecisionEntry, WouldReveal
 from party.records.tally import dealings
 from party.settings.party import Acceptance, LifeBounds
 from party.show.ledger import dealings_lines, proposal_lines
@@ -24,6 +26,7 @@ from protocols.messages import CountShares
 from protocols.terms import Learner, RuleTerms, Terms
 from protocols.two_party.agreement import _PEER_WANTS
 from tests.party.node.test_going_on import Meeting, assert_done, until
+from tests.support.channels import memory_channels
 from tests.support.offering import Offering, assert_not_answered, classes
 from tests.support.parties import make_terms
 from tests.support.sessions import ANY_ODDS, CASE, Sessions, contents, of_kind, trained, with_terms
@@ -140,6 +143,37 @@ def test_each_kind_of_job_is_kept_with_what_it_would_reveal(tmp_path: Path, job:
     assert waits(sessions, job)
     told = {name for name, value in vars(proposed(sessions)[0].said.reveals).items() if value is not None}
     assert told - {"seconds", "megabytes"} == has
+
+
+GUESSES: list[tuple[Any, Any, str]] = [
+    (TREE.terms, with_terms(TREE, min_leaf=41).terms, "min_leaf"),
+    (TREE.terms, with_terms(TREE, class_name="a0").terms, "columns"),
+    (Crosstab(CrosstabTerms("b0", "a0", None)), Crosstab(CrosstabTerms("b0", "zip", None)), "responder"),
+]
+
+
+@pytest.mark.parametrize(("fits", "guess", "field"), GUESSES, ids=[each[2] for each in GUESSES])
+def test_a_guess_at_our_table_gets_no_answer_before_people_have_signed_it(
+    tmp_path: Path, fits: Any, guess: Any, field: str
+) -> None:
+    sessions = by_hand(tmp_path, TREE, more="")
+    assert [answer_to(sessions, job) for job in (fits, guess)] == ["approval", "approval"]
+    said = [each.said.reveals for each in proposed(sessions)]
+    assert said[0] != said[1] == WouldReveal()
+    assert "nothing, since our table" in "".join(proposal_lines(proposed(sessions)[1:], 1))
+    sign(sessions, "Ann")
+    assert answer_to(sessions, guess) == field  # the control: then it is looked at
+
+
+def answer_to(sessions: Sessions, job: Terms | Job) -> str:
+    """Return what Alice objects to in a job that Bob, without data, shows her."""
+    ours, theirs = memory_channels()
+    with ThreadPoolExecutor(1) as pool:
+        alice = pool.submit(sessions._take_part, "alice", ours, None)
+        with theirs, pytest.raises(DisagreementError) as told:
+            propose_job("bob", theirs, Train(job) if isinstance(job, Terms) else job)
+        assert isinstance(alice.exception(), DisagreementError)
+    return told.value.field
 
 
 def moved(column: int) -> Any:
@@ -308,9 +342,12 @@ def test_no_signature_widens_a_bound_and_who_calls_may_decide_by_hand_too(tmp_pa
     assert alice.field == "min_leaf"
     settings.write_text(text.replace('most_runs = "any"', "most_runs = 1"))
     sessions.run()
-    alice, _ = sessions.both_errors(with_terms(CASE, max_depth=1).terms)
+    other = with_terms(CASE, max_depth=1).terms
+    assert waits(sessions, other)
+    sign(sessions, "Ann")
+    alice, _ = sessions.both_errors(other)
     assert isinstance(alice, DisagreementError)
-    assert (alice.field, len(proposed(sessions))) == ("budget", 1)  # what is refused is not kept
+    assert alice.field == "budget"
     settings.write_text(text)
     own = tmp_path / "bob" / "party.toml"
     own.write_text(f'{own.read_text()}approve = "by hand"\n')
