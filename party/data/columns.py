@@ -376,10 +376,10 @@ def _filler(column: Column, treatment: ColumnTreatment, missing: int, frequency:
 
 
 def _missing(column: Column, missing: int) -> DataError:
-    told = "the cell is missing" if missing == 1 else f"{missing} cells are missing, the first one here"
+    cells = "the cell is missing" if missing == 1 else f"{missing} cells are missing, the first one here"
     cure = 'leave these records out, or say under [columns] what a missing cell is, such as missing = "value"'
     kept = f"; or list {', '.join(map(repr, column.taken))} under not_missing, if it is a value" if column.taken else ""
-    return column.error(f"{told}: {cure}{kept}", column.cells.row(None))
+    return column.error(f"{cells}: {cure}{kept}", column.cells.row(None))
 
 
 def _merge(column: Column, treatment: ColumnTreatment, labels: _Labels) -> frozenset[str]:
@@ -395,8 +395,8 @@ def _merge(column: Column, treatment: ColumnTreatment, labels: _Labels) -> froze
     if others:
         records, least = sum(map(labels.frequency.__getitem__, others)), treatment.smallest_value
         share = 100 * records // len(column.cells)
-        told = {"kept": len(kept), "others": len(others), "records": records, "rare": merged.rare, "smallest": least}
-        labels.remarks.append(About.MERGED(**told, share=share))
+        numbers = {"kept": len(kept), "others": len(others), "records": records, "rare": merged.rare, "smallest": least}
+        labels.remarks.append(About.MERGED(**numbers, share=share))
     labels.absorbed |= merged.absorbed or not kept
     if len(kept) + bool(merged.labels) == 1:
         labels.remarks.append(About.ONE_VALUE())

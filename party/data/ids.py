@@ -149,19 +149,19 @@ def _check_filled(column: Column) -> None:
     cut = {text: cells for text, cells in held if _CUT.fullmatch(text)}
     if cut:
         cells = sum(cut.values())
-        told = "this id has" if cells == 1 else f"{cells} ids have"
+        ids = "this id has" if cells == 1 else f"{cells} ids have"
         raise column.error(
-            f"{told} lost the last digits, as a spreadsheet or a program with floating point writes long numbers (as "
+            f"{ids} lost the last digits, as a spreadsheet or a program with floating point writes long numbers (as "
             "1.23457E+17): export the column as text from where the table is kept, before a spreadsheet opens it",
             min(map(column.cells.row, cut)),
         )
     empty = column.cells.missing
     if empty:
-        told = "this id is empty" if empty == 1 else f"{empty} ids are empty, the first one here"
-        raise column.error(f"{told}: give each record one", column.cells.row(None))
+        ids = "this id is empty" if empty == 1 else f"{empty} ids are empty, the first one here"
+        raise column.error(f"{ids}: give each record one", column.cells.row(None))
 
 
 def _repeated(column: Column, rows: Sequence[int]) -> DataError:
     several = f"{len(rows)} ids occur on an earlier line too, the first one here"
-    told = "this id occurs on an earlier line too" if len(rows) == 1 else several
-    return column.error(f"{told}: keep one row per person", rows[0])
+    ids = "this id occurs on an earlier line too" if len(rows) == 1 else several
+    return column.error(f"{ids}: keep one row per person", rows[0])

@@ -28,9 +28,9 @@ def frequent_items(frame: Frame, who: IdColumns, ignore: Sequence[str], smallest
             f"no item has {smallest} persons with it and {smallest} without: lower smallest_value, or bring more rows"
         )
     left = found.items.cells.different - len(names)
-    told = (About.ITEMS_LEFT_OUT(left=left, kept=len(names), smallest=smallest),) if left else ()
+    notice = (About.ITEMS_LEFT_OUT(left=left, kept=len(names), smallest=smallest),) if left else ()
     table = _table(frame, who, found, names)
-    return replace(table, notices=(*table.notices, *told))
+    return replace(table, notices=(*table.notices, *notice))
 
 
 def wanted_items(frame: Frame, who: IdColumns, ignore: Sequence[str], wanted: Sequence[str]) -> Frame:

@@ -103,10 +103,10 @@ def arrow_of(query: TableQuery) -> Any:  # pyarrow is untyped
     except OSError as error:
         raise query.error(f"{folder} cannot be written: {error.strerror}") from None
     except duckdb.Error as error:
-        raise _told(query, type(error).__name__, str(error)) from None
+        raise _failure(query, type(error).__name__, str(error)) from None
 
 
-def _told(query: TableQuery, kind: str, text: str) -> DataError:
+def _failure(query: TableQuery, kind: str, text: str) -> DataError:
     """Return what went wrong, without a cell."""
     if line := _CSV.search(text):
         column, file = ([*found.finditer(text)][-1:] for found in (_COLUMN, _FILE))  # a cell may stand before

@@ -172,9 +172,9 @@ def _treated(
             f"leave out the records whose class fewer than {treatment.smallest_value} records have, or give the class "
             f"other values: {', '.join(rare[:3]) or 'these'} are too few to be sent or merged"
         )
-    told = [each for each in (remark(looks, treatment, given), marker_like(looks, treatment)) if each is not None]
+    remarks = [each for each in (remark(looks, treatment, given), marker_like(looks, treatment)) if each is not None]
     by_class = [About.BY_CLASS()] if treatment.by_class else []
-    return treated, (*told, *treated.remarks, *by_class)
+    return treated, (*remarks, *treated.remarks, *by_class)
 
 
 def _plans(

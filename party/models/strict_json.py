@@ -142,10 +142,10 @@ def head_of(
         new: The fields that both have besides, but not in the format before.
         may: The fields that a file may have besides.
     """
-    told = parsed(data)
-    since = () if isinstance(told, dict) and told.get("format") == older else new
-    some = {*may} & {*told} if isinstance(told, dict) else set[str]()
-    top = record_of(told, "the file", {"format", "class", "attributes", *own, *since, *some})
+    read = parsed(data)
+    since = () if isinstance(read, dict) and read.get("format") == older else new
+    some = {*may} & {*read} if isinstance(read, dict) else set[str]()
+    top = record_of(read, "the file", {"format", "class", "attributes", *own, *since, *some})
     if top["format"] not in (name, older):
         refuse("format", f"must be {name!r}, or {older!r}")
     absent = ("missing", "marks") if top["format"] == name else ()
@@ -184,9 +184,9 @@ def _with_order(attribute: Attribute, ordered: object, place: str) -> Attribute:
 
 def attribute_json(attribute: Attribute, **more: object) -> str:
     """Write an attribute as `head_of` reads it, with what this format has besides."""
-    told = {"party": attribute.party, "name": attribute.name, "values": attribute.values}
+    fields = {"party": attribute.party, "name": attribute.name, "values": attribute.values}
     more |= {"ordered": attribute.ordered} if attribute.ordered else {}
-    return compact({**told, "missing": attribute.missing.value, "marks": attribute.missing.marks, **more})
+    return compact({**fields, "missing": attribute.missing.value, "marks": attribute.missing.marks, **more})
 
 
 def text_of(value: object, place: str) -> str:

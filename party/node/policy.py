@@ -436,7 +436,7 @@ class Account:
         )
 
     def _too_many_runs(self, key: str) -> Objection | None:
-        known = self._told().telling
+        known = self._dealings().telling
         before = len(known)
         if self.bounds.most_runs is None or key in known or before < self.bounds.most_runs:
             return None
@@ -453,12 +453,14 @@ class Account:
             flaw := self._too_many_bits(agreed) or self._opened_too_often(agreed)
         ) is not None or self.bounds.most_counts is None:
             return flaw
-        key, told = reveal_key_text(agreed.terms), self._told()
-        ended = key in told.finished
+        key, dealings = reveal_key_text(agreed.terms), self._dealings()
+        ended = key in dealings.finished
         if not ended:
-            told = self._told(but=key)  # what a run revealed that has not ended is part of the most that it reveals
+            dealings = self._dealings(
+                but=key
+            )  # what a run revealed that has not ended is part of the most that it reveals
         cure = "ask for a smaller omega or max_depth or a larger min_leaf"
-        return self._too_many_counts(told.revealed.counts, 0 if ended else self._most(agreed), cure)
+        return self._too_many_counts(dealings.revealed.counts, 0 if ended else self._most(agreed), cure)
 
     def _too_many_counts(self, before: int, follow: int, cure: str) -> Objection | None:
         most = self.bounds.most_counts
@@ -473,7 +475,7 @@ class Account:
 
     def judge_crosstab(self, agreed: Crossed) -> Objection | None:
         """Object to a table that was opened too often for nothing, or to one that is exact and one too many."""
-        told, question = self._told(), agreed.question
+        dealings, question = self._dealings(), agreed.question
         about = [said.counts for said in self._crosstabs() if said.question == question]
         if any(counts is not None for counts in about):
             return None
@@ -481,9 +483,9 @@ class Account:
             return _opened_for_nothing()
         if agreed.terms.noise is not None:
             return None
-        follow = 0 if question in told.crosstabs else agreed.cells
+        follow = 0 if question in dealings.crosstabs else agreed.cells
         flaw = self._unlisted() or self._too_many_counts(
-            told.revealed.counts, follow, "ask for a table of fewer values"
+            dealings.revealed.counts, follow, "ask for a table of fewer values"
         )
         return flaw or self._too_many_runs(question.hex())
 
@@ -504,11 +506,11 @@ class Account:
             terms: Of the run.
             at_most: The bits of the tree that reveals most.
         """
-        key, told = reveal_key_text(terms), self._told()
-        if key in told.finished:
+        key, dealings = reveal_key_text(terms), self._dealings()
+        if key in dealings.finished:
             return None
-        on_record = told.on_record.get(key, Fraction(0))
-        return object_to_bits(self.bounds, len(self.local.records), told.bits, at_most - on_record)
+        on_record = dealings.on_record.get(key, Fraction(0))
+        return object_to_bits(self.bounds, len(self.local.records), dealings.bits, at_most - on_record)
 
     def _opened_too_often(self, agreed: Agreement) -> Objection | None:
         """Object to a run over tables of which something with noise was opened so often and was not put on record.
@@ -535,10 +537,10 @@ class Account:
 
         None for any, and where counts made it.
         """
-        told, most = self._told(), self.bounds.bits_of(len(self.local.records))
-        if most is None or terms.model not in told.trees:
+        dealings, most = self._dealings(), self.bounds.bits_of(len(self.local.records))
+        if most is None or terms.model not in dealings.trees:
             return None
-        return floor((most - told.bits) / told.bits_of_answer(terms.model, terms.probabilities))
+        return floor((most - dealings.bits) / dealings.bits_of_answer(terms.model, terms.probabilities))
 
     def _most(self, agreed: Agreement) -> int:
         domains = [attribute.size for attribute in agreed.learning.schema.attributes]
@@ -547,15 +549,15 @@ class Account:
     def _train(self, terms: Terms) -> int:
         return training_records(len(self.local.records), terms)
 
-    def _told(self, but: str | None = None) -> Dealings:
+    def _dealings(self, but: str | None = None) -> Dealings:
         """Add up what was revealed in all runs but those that ask for this: a data set has one peer, under any key."""
         entries, dataset = list(self.ledger.entries()), self.local.dataset
         out = {run.run for run in noted(entries, RunEntry, dataset) if run.reveal_key == but}
-        told = Dealings(dataset, PeerName("", ""))
+        dealings = Dealings(dataset, PeerName("", ""))
         for entry in entries:
             match entry.noted:
                 case EntryOfRun(run=run) if run in out:
                     pass
                 case EntryOfData(dataset=about) if about == dataset:
-                    told.add(entry)
-        return told
+                    dealings.add(entry)
+        return dealings

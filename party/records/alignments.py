@@ -35,8 +35,8 @@ class KeptPeople:
 
 def note_alignment(pages: PeerEntries, dataset: str, fact: AlignmentFact, *, rows: bool = False) -> None:
     """Put into the ledger what both sides are about to learn, or have; with `rows`, of people to classify."""
-    told = {name: value for name, value in vars(fact).items() if name != "about"}
-    pages.write(AlignmentEntry(dataset=dataset, rows=rows, **told))
+    fields = {name: value for name, value in vars(fact).items() if name != "about"}
+    pages.write(AlignmentEntry(dataset=dataset, rows=rows, **fields))
 
 
 def past_alignments(entries: Iterable[LedgerEntry], dataset: str, *, rows: bool = False) -> list[AlignmentEntry]:

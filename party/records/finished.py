@@ -58,7 +58,7 @@ _ALIKE: Final = [each.name for each in fields(Terms) if each.name not in _OF_WIN
 def finished_run(entries: Iterable[LedgerEntry], digest: bytes) -> FinishedRun | None:
     """Return the last run that ended with the model of this digest, if there is one."""
     ended = [own for own in _by_run(entries) if digest in [model.digest for model in _of_kind(own, kinds.ModelEntry)]]
-    return _told(ended[-1]) if ended else None
+    return _finished_run(ended[-1]) if ended else None
 
 
 def runs_alike(entries: Iterable[LedgerEntry], run: FinishedRun) -> list[FinishedRun]:
@@ -70,7 +70,7 @@ def runs_alike(entries: Iterable[LedgerEntry], run: FinishedRun) -> list[Finishe
     for own in _by_run(entries):
         begun, models = _of_kind(own, kinds.RunEntry), _of_kind(own, kinds.ModelEntry)
         if begun and models and own[0].peer == run.peer and _are_alike(begun[0], run.begun):
-            found[begun[0].agreed.method, begun[0].agreed.omega] = _told(own)
+            found[begun[0].agreed.method, begun[0].agreed.omega] = _finished_run(own)
     return list(found.values())
 
 
@@ -98,7 +98,7 @@ def _of_kind(entries: Iterable[LedgerEntry], kind: type[N]) -> list[N]:
     return [entry.noted for entry in entries if isinstance(entry.noted, kind)]
 
 
-def _told(entries: list[LedgerEntry]) -> FinishedRun:
+def _finished_run(entries: list[LedgerEntry]) -> FinishedRun:
     run = _of_kind(entries, kinds.RunEntry)[0]
     tests = held_out_records(run.records, run.agreed.test)
     cells = [each.are for each in _of_kind(entries, kinds.OpenedEntry) if each.what is OpenedKind.SCORES and each.are]

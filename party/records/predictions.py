@@ -75,16 +75,16 @@ class PredictionEntries:
 
     def _judge(self, asked: Sequence[AskedRow]) -> Objection | None:
         """Object to answering about who was trained on, about other columns than before, or for more than are left."""
-        told: dict[bytes, tuple[bytes, bytes]] = {}
+        before: dict[bytes, tuple[bytes, bytes]] = {}
         alike = set[bytes]()
         for said in self._entries(Way.TOLD):
-            told |= dict(zip(said.people, zip(said.asked or (), said.own or (), strict=True), strict=True))
+            before |= dict(zip(said.people, zip(said.asked or (), said.own or (), strict=True), strict=True))
             alike |= {*said.people} if said.probabilities == self.terms.probabilities else set()
         now = {self._person(row.person): (row.commitment, self._own(row)) for row in asked}
         refused = self._trained_on({row.person for row in asked})
         if refused is not None:
             return refused
-        changed = sum(told.get(person, question) != question for person, question in now.items())
+        changed = sum(before.get(person, question) != question for person, question in now.items())
         if changed:
             return Objection(
                 "people",
@@ -119,8 +119,8 @@ class PredictionEntries:
 
     def judge_least(self, asked: int) -> Objection | None:
         """Object to this many people before it is known who they are, even if we answered about them before."""
-        told = {person for said in self._entries(Way.TOLD) for person in said.people}
-        return self._overdrawn(max(0, asked - len(told)), "at least ")
+        known = {person for said in self._entries(Way.TOLD) for person in said.people}
+        return self._overdrawn(max(0, asked - len(known)), "at least ")
 
     def _overdrawn(self, new: int, least: str = "") -> Objection | None:
         """Object to answers about this many people who have none of this kind, beside all that were given.

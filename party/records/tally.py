@@ -199,8 +199,8 @@ class Dealings:
     @property
     def bits(self) -> Fraction:
         """The bits that were revealed to the peer: of trees that alone were, however often, and of answers by them."""
-        told = (times * self.bits_of_answer(*by) for by, times in self.told.times.items())
-        return sum(self.bits_of_runs.values(), start=sum(told, start=Fraction(0)))
+        bits = (times * self.bits_of_answer(*by) for by, times in self.told.times.items())
+        return sum(self.bits_of_runs.values(), start=sum(bits, start=Fraction(0)))
 
     def bits_of_answer(self, model: bytes, probabilities: bool) -> Fraction:
         """The bits of an answer by a tree that alone was revealed: its class, and its shares if they are asked for."""

@@ -109,10 +109,10 @@ def _joint(own: Section, kind: Kind) -> tuple[Fraction, ...]:
         raise own.error(
             "joint", f'only questions of the kind "{Kind.UNRELATED.value}" have {_WHAT[Kind.UNRELATED]}: leave it out'
         )
-    told = own.raw("joint")
-    if not isinstance(told, list) or not told:
+    listed = own.raw("joint")
+    if not isinstance(listed, list) or not listed:
         raise own.error("joint", "must be a list of chances, one for each combination of personal answers")
-    chances = tuple(read_exact(own, "joint", chance) for chance in told)
+    chances = tuple(read_exact(own, "joint", chance) for chance in listed)
     _check_chances(own, "joint", chances)
     return chances
 
@@ -132,29 +132,33 @@ def read_questions(top: Section, domains: Domains, groups: Mapping[str, GroupEnt
             )
     personal = _chances_of(top, "personal", Kind.UNRELATED, domains, groups)
     forced = _chances_of(top, "forced", Kind.FORCED, domains, groups)
-    told = {**personal, **forced}
+    answers = {**personal, **forced}
     for group in groups.values():
         if group.joint:
             sizes = [len(domains[column].values) for column in group.columns]
-            told |= zip(group.columns, marginals(group.joint, sizes), strict=True)
+            answers |= zip(group.columns, marginals(group.joint, sizes), strict=True)
     if not groups:
         return RelatedDesign(tuple(len(domain.values) for domain in domains.values()), (), Fraction(1))
     asked = {(group.kind, group.chance) for group in groups.values()}
     if len(asked) == 1:
         key = "prevalence, groups" if {kind for kind, _ in asked} <= set(_STATEMENTS) else "theta, groups"
-        return _made(top, key, domains, list(groups.values()), told)
-    parts = [_made(section, name, domains, [group], told) for name, group in groups.items()]
+        return _made(top, key, domains, list(groups.values()), answers)
+    parts = [_made(section, name, domains, [group], answers) for name, group in groups.items()]
     return MixedDesign.of(parts[0].sizes, parts)
 
 
 def _made(
-    section: Section, key: str, domains: Domains, groups: Sequence[GroupEntry], told: Mapping[str, tuple[Fraction, ...]]
+    section: Section,
+    key: str,
+    domains: Domains,
+    groups: Sequence[GroupEntry],
+    answers: Mapping[str, tuple[Fraction, ...]],
 ) -> OneKind:
     names, kind, chance = list(domains), groups[0].kind, groups[0].chance
     sizes = tuple(len(domain.values) for domain in domains.values())
     indices = tuple(tuple(names.index(column) for column in group.columns) for group in groups)
     grouped = {column for group in groups for column in group.columns}
-    chances = tuple(told.get(name, ()) if name in grouped else () for name in names)
+    chances = tuple(answers.get(name, ()) if name in grouped else () for name in names)
     try:
         match kind:
             case Kind.RELATED:
