@@ -23,7 +23,7 @@ from protocols.role import Phase, Progress
 WAITING: Final = "waiting"
 MOST_CALLERS: Final = 8
 CALL_SECONDS: Final = 10.0
-"""So many connections are open at once, each so long in all: each takes a thread and a file of the node's."""
+"""How many connections are open at once, and how long in all: each takes a thread and a file of the node's."""
 _NOT_APPROVED: Final = "approval"
 _CODES: Final = (*map(str, range(6)), _NOT_APPROVED)
 """What a session may end with: the exit codes of SYMPTOMS.md, and that people have not approved its job."""
@@ -144,7 +144,7 @@ def _bound(server: Any) -> None:  # of a class that its package makes
             return
         try:
             begin(request, caller)
-        except RuntimeError:  # no thread is to be had
+        except RuntimeError:  # no thread is left
             free.release()
             raise
 
