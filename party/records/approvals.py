@@ -5,6 +5,7 @@ counts; one refusal is enough. That a name is a person's own, no signature here 
 sign under any.
 """
 
+import unicodedata
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Final
@@ -12,6 +13,7 @@ from typing import Final
 from party.records.ledger import LedgerEntry, LedgerError, PeerName
 from party.records.ledger_entries import DecisionEntry, ProposalEntry
 from protocols.errors import InputError
+from protocols.identifiers import seen
 from protocols.randomness import canonical
 
 IsGood = Callable[[bytes, bytes], bool]
@@ -83,10 +85,15 @@ def decision_statement(proposal: bytes, name: str, time: str, *, approved: bool)
 def read_name(text: str) -> str:
     """Return the name under which somebody signs."""
     name = " ".join(text.split())
-    if not 1 <= len(name) <= MOST_NAME or not name.isprintable():
+    if len(name) > MOST_NAME or not name.isprintable() or not _spelt(name):
         raise InputError(f"the name of who decides must have 1 to {MOST_NAME} characters")
     return name
 
 
+_FILLERS: Final = dict.fromkeys(map(ord, "\u115f\u1160\u2800"))  # letters, to Unicode, that nobody sees
+
+
 def _spelt(name: str) -> str:
-    return " ".join(name.split()).casefold()
+    """Return one spelling of a name: blanks, case, width, composition and what nobody sees make no other person."""
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKD", seen(name)).casefold())
+    return "".join(folded.translate(_FILLERS).split())

@@ -83,8 +83,9 @@ def test_a_job_by_hand_waits_with_what_it_would_reveal_until_two_people_have_sig
     assert would["seconds"] is not None
     sign(sessions, "Ann")
     assert waits(sessions)
-    with pytest.raises(InputError, match=r"Ann has approved job .* already, and counts once"):
-        sign(sessions, " ann ")
+    for spelling in (" ann ", "A nn", "\uff21nn", "Ann\ufe0f", "Ann\u034f", "Ann\u3164", "Ann\uffa0", "Ann\u2800"):
+        with pytest.raises(InputError, match=r"Ann has approved job .* already, and counts once"):
+            sign(sessions, spelling)
     assert waits(sessions)
     assert not of_kind(contents(sessions, "alice"), "columns")
     sign(sessions, "Ben")
