@@ -16,22 +16,10 @@ from party.keys.coin_secret import new_key
 from party.models.any_file import read_model, write_model
 from party.names import printable
 from party.settings.survey import Questionnaire, need_groups
+from party.show import mining
 from party.show.audit import audit_lines, audits_json
 from party.show.baskets import noisy_lines
 from party.show.drawing import shown_drawing
-from party.show.mining import (
-    combined_lines,
-    copy_json,
-    copy_lines,
-    difference_lines,
-    enough_for,
-    enough_for_model,
-    enough_for_shares,
-    enough_json,
-    estimate_lines,
-    mined_json,
-    mined_lines,
-)
 from party.show.model import shown
 from party.show.notices import tell
 from party.show.privacy_full import after_mining_json, after_mining_lines, findings_json, report_parts, shown_names
@@ -56,7 +44,7 @@ from protocols.survey.responses import Responses
 from protocols.terms import DEPTH, NO_SHARE, PRUNING_SHARE, Growth, Impurity
 
 
-def estimate_answers(arguments: argparse.Namespace) -> int:
+def run_estimate(arguments: argparse.Namespace) -> int:
     asked = estimation.EstimateOptions(arguments.confidence, arguments.likelihood)
     samples = read_samples([(arguments.disguised, arguments.design), *arguments.more], form(arguments))
     if arguments.more and arguments.against:
@@ -66,7 +54,9 @@ def estimate_answers(arguments: argparse.Namespace) -> int:
     estimates = [finding.to_json() for finding in findings]
     if arguments.more:
         content |= {"files": len(samples), "estimates": estimates}
-        return give(arguments, content, combined_lines([each.questionnaire for each in samples], findings, asked))
+        return give(
+            arguments, content, mining.combined_lines([each.questionnaire for each in samples], findings, asked)
+        )
     (own,) = samples
     at_random = estimation.random_answers(own.codes, own.questionnaire)
     other = read_samples([arguments.against], form(arguments)) if arguments.against else []
@@ -75,8 +65,8 @@ def estimate_answers(arguments: argparse.Namespace) -> int:
         "estimates": estimates
     }
     content |= {"against": [each.to_json() for each in others]} if others else {}
-    lines = estimate_lines(len(own.codes), own.questionnaire, findings, asked, at_random)
-    return give(arguments, content, [*lines, *difference_lines(findings, others, asked)])
+    lines = mining.estimate_lines(len(own.codes), own.questionnaire, findings, asked, at_random)
+    return give(arguments, content, [*lines, *mining.difference_lines(findings, others, asked)])
 
 
 def read_samples(files: Sequence[tuple[Path, Path]], written: Form) -> list[estimation.AnswerFile]:
@@ -91,7 +81,7 @@ def read_samples(files: Sequence[tuple[Path, Path]], written: Form) -> list[esti
     return samples
 
 
-def privacy_of_answers(arguments: argparse.Namespace) -> int:
+def run_privacy(arguments: argparse.Namespace) -> int:
     questionnaire = read_design(arguments.design)
     codes = None if arguments.prior is None else read_disguised(arguments.prior, questionnaire)
     priors = None if codes is None else estimation.estimated_priors(codes, questionnaire)
@@ -120,7 +110,7 @@ def privacy_of_answers(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def size_of_answers(arguments: argparse.Namespace) -> int:
+def run_size(arguments: argparse.Namespace) -> int:
     width, confidence = fraction("--half-width", arguments.half_width), arguments.confidence
     questionnaire = read_design(arguments.design)
     design = questionnaire.design
@@ -129,25 +119,25 @@ def size_of_answers(arguments: argparse.Namespace) -> int:
     if arguments.expression:
         asked = [estimation.parse_expression(text, questionnaire) for text in arguments.expression]
         sizes = [sample_size(design, each, width, confidence, share) for each in asked]
-        told = [enough_json(found, text) for found, text in zip(sizes, arguments.expression, strict=True)]
-        lines = [enough_for(found, each, questionnaire) for each, found in zip(asked, sizes, strict=True)]
+        told = [mining.enough_json(found, text) for found, text in zip(sizes, arguments.expression, strict=True)]
+        lines = [mining.enough_for(found, each, questionnaire) for each, found in zip(asked, sizes, strict=True)]
     elif questionnaire.class_name is None:
         found = shares_sample_size(design, width, confidence)
-        told, lines = [enough_json(found, "any answer")], enough_for_shares(found)
+        told, lines = [mining.enough_json(found, "any answer")], mining.enough_for_shares(found)
     else:
         label, depth = len(questionnaire.names) - 1, arguments.depth
         bayes = naive_bayes_sample_size(design, label, width, confidence)
         tree = tree_sample_size(design, label, depth, width, confidence)
         content["depth"] = depth
-        told = [enough_json(bayes, "naive Bayes"), enough_json(tree, "tree")]
-        lines = [enough_for_model(bayes, None), enough_for_model(tree, depth)]
+        told = [mining.enough_json(bayes, "naive Bayes"), mining.enough_json(tree, "tree")]
+        lines = [mining.enough_for_model(bayes, None), mining.enough_for_model(tree, depth)]
     return give(arguments, content | {"enough": told}, lines)
 
 
 _FAILED = 1
 
 
-def audit_answers(arguments: argparse.Namespace) -> int:
+def run_audit(arguments: argparse.Namespace) -> int:
     questionnaires = [read_design(path) for path in (arguments.design, *arguments.more)]
     for questionnaire in questionnaires:
         need_groups(questionnaire)
@@ -176,7 +166,7 @@ def fresh_draw(records: int) -> Draw:
     return keyed_draw(new_key(), "audit", list(map(str, range(records))))
 
 
-def disguise_answers(arguments: argparse.Namespace) -> int:
+def run_disguise(arguments: argparse.Namespace) -> int:
     questionnaire = read_design(arguments.design)
     new = settle_copy(arguments, check_table_name)
     frame = read_frame(arguments.data, form(arguments))
@@ -185,11 +175,11 @@ def disguise_answers(arguments: argparse.Namespace) -> int:
     with shown_drawing(questionnaire) as watch:
         table = disguise_table(frame, questionnaire, arguments.secret, arguments.dataset, personal, watch)
     table.write(arguments.output)
-    content = copy_json(len(table), arguments.output, table.left_out, new) | {"read": reading_json(table.read)}
-    return give(arguments, content, copy_lines(table, questionnaire, arguments.output, new))
+    content = mining.copy_json(len(table), arguments.output, table.left_out, new) | {"read": reading_json(table.read)}
+    return give(arguments, content, mining.copy_lines(table, questionnaire, arguments.output, new))
 
 
-def mine_answers(arguments: argparse.Namespace) -> int:
+def run_mine(arguments: argparse.Namespace) -> int:
     if arguments.learner in OF_SETS:
         return _mine_columns(arguments)
     questionnaire = read_design(arguments.design)
@@ -210,11 +200,11 @@ def mine_answers(arguments: argparse.Namespace) -> int:
     each = (estimation.known_answers(survey.codes, design) for survey, design in zip(surveys, asked, strict=True))
     certain = certain_lines([known for found in each for known in found])
     if arguments.json:
-        put_json(mined_json(mined, parts, arguments.output))
+        put_json(mining.mined_json(mined, parts, arguments.output))
         say_all(certain, sys.stderr)
         return 0
     lay_out(shown(mined.model).blocks(mined.model, arguments.levels, mined.doubtful), drawing_width())
-    say_all([*mined_lines(mined, parts, questionnaire, arguments.output), *certain])
+    say_all([*mining.mined_lines(mined, parts, questionnaire, arguments.output), *certain])
     return 0
 
 

@@ -13,23 +13,8 @@ from party.cli.outputs import form, fraction, give, settle_copy, settle_outputs
 from party.data import check_table_name
 from party.keys.coin_secret import new_key
 from party.settings.transactions import read_basket_design
+from party.show import baskets as words
 from party.show.audit import audit_lines, audits_json
-from party.show.baskets import (
-    basket_copy_lines,
-    basket_findings_json,
-    basket_privacy_parts,
-    baskets_needed_json,
-    baskets_needed_lines,
-    cut_short_lines,
-    exceeding_lines,
-    found_lines,
-    itemset_parts,
-    repeating_lines,
-    rule_parts,
-    rules_json,
-    sets_json,
-    support_lines,
-)
 from party.show.drawing import shown_candidates, shown_work
 from party.show.mining import copy_json
 from party.show.progress import Work
@@ -52,13 +37,13 @@ def run_disguise(arguments: argparse.Namespace) -> int:
     design = read_basket_design(arguments.design)
     new = settle_copy(arguments, check_sent_name)
     baskets = read_baskets(arguments.data, design, form(arguments))
-    say_all(repeating_lines(baskets), sys.stderr)
-    say_all(exceeding_lines(find_exceeding(baskets.transactions, design.supports), design), sys.stderr)
+    say_all(words.repeating_lines(baskets), sys.stderr)
+    say_all(words.exceeding_lines(find_exceeding(baskets.transactions, design.supports), design), sys.stderr)
     with shown_work(Work.DRAWING) as watch:
         sent = disguise_baskets(baskets, design, arguments.secret, arguments.dataset, watch=watch)
     write_sent(arguments.output, sent, design)
     content = copy_json(len(sent), arguments.output, (), new)
-    return give(arguments, content, basket_copy_lines(sent, design, arguments.output, new))
+    return give(arguments, content, words.basket_copy_lines(sent, design, arguments.output, new))
 
 
 def run_estimate(arguments: argparse.Namespace) -> int:
@@ -70,7 +55,7 @@ def run_estimate(arguments: argparse.Namespace) -> int:
     found = [estimate_itemset(sent, itemset, design, arguments.confidence) for itemset in asked]
     content = {"format": "cotally-supports/1", "baskets": len(sent), "confidence": arguments.confidence}
     content |= {"supports": [finding.to_json() for finding in found]}
-    return give(arguments, content, support_lines(len(sent), design, found, arguments.confidence))
+    return give(arguments, content, words.support_lines(len(sent), design, found, arguments.confidence))
 
 
 def run_mine(arguments: argparse.Namespace) -> int:
@@ -81,7 +66,7 @@ def run_mine(arguments: argparse.Namespace) -> int:
         mined = mine_itemsets(sent, design.design, support, arguments.max_len, watch)
     rules = mine_rules(mined) if arguments.learner == "rules" else None
     show_found(arguments, mining.sets_of_baskets(mined), rules, design.items, wanted)
-    say_beside(arguments, cut_short_lines(mined))
+    say_beside(arguments, words.cut_short_lines(mined))
     return 0
 
 
@@ -102,16 +87,16 @@ def show_found(
     wanted: mining.RuleThreshold,
 ) -> None:
     if rules is None:
-        result, as_json, parts = mining.itemset_columns(found, items, CONFIDENCE), sets_json, itemset_parts
+        result, as_json, parts = mining.itemset_columns(found, items, CONFIDENCE), words.sets_json, words.itemset_parts
     else:
-        result, as_json, parts = mining.rule_columns(rules, items, CONFIDENCE, wanted), rules_json, rule_parts
+        result, as_json, parts = mining.rule_columns(rules, items, CONFIDENCE, wanted), words.rules_json, words.rule_parts
     if arguments.output is not None:
         mining.write_result(arguments.output, result)
     if arguments.json:
         put_json(as_json(result))
         return
     lay_out(parts(result), drawing_width())
-    say_all(found_lines(found, result, 0 if rules is None else rules.undefined, arguments.output))
+    say_all(words.found_lines(found, result, 0 if rules is None else rules.undefined, arguments.output))
 
 
 def say_beside(arguments: argparse.Namespace, lines: Iterable[str]) -> None:
@@ -126,7 +111,7 @@ def run_privacy(arguments: argparse.Namespace) -> int:
         )
     design = read_basket_design(arguments.design)
     found = measure_transactions(design.design, design.supports, design.level)
-    return give(arguments, basket_findings_json(found), basket_privacy_parts(found), laid_out=True)
+    return give(arguments, words.basket_findings_json(found), words.basket_privacy_parts(found), laid_out=True)
 
 
 def run_audit(arguments: argparse.Namespace) -> int:
@@ -147,6 +132,8 @@ def run_size(arguments: argparse.Namespace) -> int:
     design = read_basket_design(arguments.design)
     asked = [len(parse_itemset(text, design)) for text in arguments.expression] or [1, 2, 3]
     needed = {items: baskets_needed(design, items, width, arguments.confidence) for items in sorted(set(asked))}
-    lines = (baskets_needed_lines(by_size, items, width, arguments.confidence) for items, by_size in needed.items())
-    content = baskets_needed_json(needed, width, arguments.confidence)
+    lines = (
+        words.baskets_needed_lines(by_size, items, width, arguments.confidence) for items, by_size in needed.items()
+    )
+    content = words.baskets_needed_json(needed, width, arguments.confidence)
     return give(arguments, content, [line for each in lines for line in each])

@@ -19,22 +19,7 @@ from party.models.any_file import model_json, read_model
 from party.names import Address, suggestion
 from party.settings.collector import CollectorSettings, read_collector_settings
 from party.settings.survey import Questionnaire
-from party.show.collecting import (
-    closed_line,
-    collected_json,
-    collected_lines,
-    cut_line,
-    drafted_lines,
-    exported_line,
-    links_line,
-    live_line,
-    page_lines,
-    published_lines,
-    results_document,
-    serving_lines,
-    shared_lines,
-    turned_lines,
-)
+from party.show import collecting
 from party.show.log import incident
 from party.show.notices import tell
 from party.show.page.parts import as_html, page_written, style_source
@@ -79,7 +64,7 @@ def _new(arguments: argparse.Namespace) -> int:
         questions = questions_of_table(frame, arguments.column)
     theta = arguments.theta or ("2/3" if arguments.kind == "related" else "1/3")
     write_survey(arguments.folder, arguments.title, questions, arguments.kind, theta)
-    say_all(drafted_lines(arguments.folder))
+    say_all(collecting.drafted_lines(arguments.folder))
     if arguments.table is not None:
         asked = read_design(arguments.folder / DESIGN_FILE_NAME)
         say(reading_line(pilot_reading(read_codes(pilot_of(frame, questions), asked), asked), LIKE_THE_PILOT))
@@ -98,17 +83,17 @@ def _links(arguments: argparse.Namespace) -> int:
         links = zip(*link_rows(settings.server.address, codes), strict=True)
         with new_file(arguments.output, table_bytes(arguments.output, ["link", "code"], list(links)), 0o600):
             store.add_codes(map(code_digest, codes))
-    say(links_line(len(codes), arguments.output))
+    say(collecting.links_line(len(codes), arguments.output))
     return 0
 
 
 def _serve(arguments: argparse.Namespace) -> int:
     settings = read_collector_settings(arguments.settings)
-    web = _web()
-    enough = web.server.answers_needed(settings.questionnaire.design, settings.closing)
+    apps, server = _web()
+    enough = server.answers_needed(settings.questionnaire.design, settings.closing)
 
     def ready(address: Address) -> None:
-        note_all(serving_lines(settings.server.address, str(address), app.front.digest, enough))
+        note_all(collecting.serving_lines(settings.server.address, str(address), app.front.digest, enough))
         threading.Thread(target=reading, daemon=True).start()  # the attack takes seconds; who answers does not wait
 
     def reading() -> None:
@@ -116,21 +101,21 @@ def _serve(arguments: argparse.Namespace) -> int:
             note_all(_reading_lines(own, settings.questionnaire))
 
     def turned(page: PageFile) -> None:
-        note_all(turned_lines(page.digest))
+        note_all(collecting.turned_lines(page.digest))
 
     sparingly = Sparingly()
 
     def cut(found: Cut) -> None:
         if sparingly.may_say(found):
-            note(cut_line(found))
+            note(collecting.cut_line(found))
 
     with _store(settings) as store:
-        survey = web.app.CollectorSurvey(
+        survey = apps.CollectorSurvey(
             settings, store, enough, fault=lambda error: complain(incident(error)), turned=turned
         )
         survey.close_if_due()
-        app = web.app.CollectorApp(survey)
-        web.server.run_server(app, settings.server, ready, app.look, cut)
+        app = apps.CollectorApp(survey)
+        server.run_server(app, settings.server, ready, app.look, cut)
     return 0
 
 
@@ -138,7 +123,7 @@ def _reading_lines(store: AnswerStore, asked: Questionnaire) -> list[str]:
     """Say what is read of answers like those that are there; before, which questions give each other away."""
     if responses := store.responses():
         return [reading_line(likely_reading(response_codes(responses, asked), asked), LIKE_THESE)]
-    return shared_lines(asked)
+    return collecting.shared_lines(asked)
 
 
 def _publish(arguments: argparse.Namespace) -> int:
@@ -154,14 +139,14 @@ def _publish(arguments: argparse.Namespace) -> int:
         check_publishable(model, response_codes(responses, asked), exported, asked, HeldOut(test, arguments.seed))
         published = PublishedModel(model_json(model), str(bit.truth), str(test), arguments.seed)
         store.publish(published, responses)
-    say_all(published_lines(settings.path, bit, test_page(settings, published).digest))
+    say_all(collecting.published_lines(settings.path, bit, test_page(settings, published).digest))
     return 0
 
 
 def _status(arguments: argparse.Namespace) -> int:
     with _store(read_collector_settings(arguments.settings)) as store:
         status = store.status()
-    return give(arguments, collected_json(status), collected_lines(status))
+    return give(arguments, collecting.collected_json(status), collecting.collected_lines(status))
 
 
 def _close(arguments: argparse.Namespace) -> int:
@@ -169,7 +154,7 @@ def _close(arguments: argparse.Namespace) -> int:
         if store.status().stage is SurveyStage.CLOSED:
             raise ConfigError("the survey is closed already: see its answers by `cotally survey results`")
         store.close_survey()
-        say(closed_line(store.status().answered))
+        say(collecting.closed_line(store.status().answered))
     return 0
 
 
@@ -181,7 +166,7 @@ def _export(arguments: argparse.Namespace) -> int:
     with _store(settings) as store:
         table = disguised_answers(store.responses(), settings.questionnaire)
     table.write(path)
-    say(exported_line(len(table), path, design))
+    say(collecting.exported_line(len(table), path, design))
     return 0
 
 
@@ -203,7 +188,7 @@ def _results(arguments: argparse.Namespace) -> int:
     if arguments.serve:
         return _serve_results(settings, current, arguments.every)
     found = current()
-    page = results_document(settings.title, found)
+    page = collecting.results_document(settings.title, found)
     if arguments.html is not None:
         write_atomically(arguments.html, as_html(page))
     shown = page.parts if arguments.html is None else [page_written(arguments.html)]
@@ -213,18 +198,18 @@ def _results(arguments: argparse.Namespace) -> int:
 def _serve_results(settings: CollectorSettings, current: Callable[[], SurveyResults], every: int) -> int:
     if not 1 <= every <= _MOST_SECONDS:
         raise InputError(f"must be 1 to {_MOST_SECONDS} seconds", field="every")
-    web, token = _web(), secrets.token_urlsafe(CODE_BYTES)
+    (apps, server), token = _web(), secrets.token_urlsafe(CODE_BYTES)
 
     def page() -> str:
-        return as_html(results_document(settings.title, current()), every)
+        return as_html(collecting.results_document(settings.title, current()), every)
 
     page()  # refuse what cannot be shown before anything is served
 
     def ready(address: Address) -> None:
-        say(live_line(f"http://{address}/{token}", every), sys.stderr)
+        say(collecting.live_line(f"http://{address}/{token}", every), sys.stderr)
 
-    app = web.app.make_live_app(token, page, style_source(), lambda error: complain(incident(error)))
-    web.server.run_server(app, web.server.on_this_machine(settings.server), ready)
+    app = apps.make_live_app(token, page, style_source(), lambda error: complain(incident(error)))
+    server.run_server(app, server.on_this_machine(settings.server), ready)
     return 0
 
 
@@ -235,18 +220,14 @@ def _page(arguments: argparse.Namespace) -> int:
     settle_outputs(paths, _reads(settings), overwrite=arguments.overwrite)
     for path, page in paths.items():
         write_atomically(path, page.body)
-        say_all(page_lines(path, page.digest))
+        say_all(collecting.page_lines(path, page.digest))
     return 0
 
 
 def _texts(arguments: argparse.Namespace) -> int:
-    settings = read_collector_settings(arguments.settings)
-    put("\n".join(["[texts]", *(f"{name} = {_quoted(text)}" for name, text in settings.texts.items())]))
+    texts = read_collector_settings(arguments.settings).texts
+    put("\n".join(["[texts]", *(f"{name} = {json.dumps(text, ensure_ascii=False)}" for name, text in texts.items())]))
     return 0
-
-
-def _quoted(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
 
 
 def _reads(settings: CollectorSettings) -> list[Path]:
@@ -257,22 +238,14 @@ def _store(settings: CollectorSettings) -> AnswerStore:
     return open_store(settings.store, survey_digest(settings.questionnaire))
 
 
-class _Web:
-    """The modules that need the server's libraries."""
-
-    app: ModuleType
-    server: ModuleType
-
-
-def _web() -> _Web:
+def _web() -> tuple[ModuleType, ModuleType]:
+    """Return the modules of the survey that need the server's libraries: its application, and what serves it."""
     try:
         from party.survey.web import app, server  # noqa: PLC0415  # need an extra
     except ImportError as error:
         wanted = f"the survey's server needs {error.name}: pip install '.[collect]' in cotally's clone"
         raise ConfigError(wanted) from None
-    web = _Web()
-    web.app, web.server = app, server
-    return web
+    return app, server
 
 
 _ACTIONS: Mapping[str, Callable[[argparse.Namespace], int]] = {

@@ -2,7 +2,7 @@
 
 import argparse
 from collections.abc import Callable
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from party.cli import answers, baskets
@@ -16,74 +16,28 @@ from protocols.errors import InputError
 
 _MOST_SEED = 2**63 - 1
 
-Verb = Callable[[argparse.Namespace], int]
+
+def _run(verb: str, arguments: argparse.Namespace) -> int:
+    """Do what has one name for answers and for baskets, as the design says which they are."""
+    module = baskets if is_of_baskets(arguments.design) else answers
+    run: Callable[[argparse.Namespace], int] = getattr(module, f"run_{verb}")
+    return run(arguments)
 
 
-@dataclass(frozen=True)
-class Collected:
-    """What can be done with a design, or with what was disguised by it."""
-
-    privacy: Verb
-    size: Verb
-    audit: Verb
-    disguise: Verb
-    estimate: Verb
-    mine: Verb
-
-
-_ANSWERS = Collected(
-    answers.privacy_of_answers,
-    answers.size_of_answers,
-    answers.audit_answers,
-    answers.disguise_answers,
-    answers.estimate_answers,
-    answers.mine_answers,
+command_privacy, command_size, command_audit, command_disguise, command_estimate = (
+    partial(_run, verb) for verb in ("privacy", "size", "audit", "disguise", "estimate")
 )
-_BASKETS = Collected(
-    baskets.run_privacy,
-    baskets.run_size,
-    baskets.run_audit,
-    baskets.run_disguise,
-    baskets.run_estimate,
-    baskets.run_mine,
-)
-
-
-def _of_design(arguments: argparse.Namespace) -> Collected:
-    return _BASKETS if is_of_baskets(arguments.design) else _ANSWERS
-
-
-def command_privacy(arguments: argparse.Namespace) -> int:
-    return _of_design(arguments).privacy(arguments)
-
-
-def command_size(arguments: argparse.Namespace) -> int:
-    return _of_design(arguments).size(arguments)
-
-
-def command_audit(arguments: argparse.Namespace) -> int:
-    return _of_design(arguments).audit(arguments)
-
-
-def command_disguise(arguments: argparse.Namespace) -> int:
-    return _of_design(arguments).disguise(arguments)
-
-
-def command_estimate(arguments: argparse.Namespace) -> int:
-    return _of_design(arguments).estimate(arguments)
 
 
 def command_mine(arguments: argparse.Namespace) -> int:
-    of = _of_design(arguments)
-    if of is _BASKETS and arguments.learner not in OF_SETS:
+    if is_of_baskets(arguments.design) and arguments.learner not in OF_SETS:
         raise InputError(f"{arguments.learner} is not for baskets: mine itemsets or rules")
     is_tree = arguments.learner == "tree"
-    is_rules = arguments.learner == "rules"
     if arguments.learner in OF_SETS and (arguments.min_support is None or arguments.test != "0"):
         raise InputError("itemsets and rules hold nothing out: give --min-support, such as 1/100, and no --test")
     if arguments.learner not in OF_SETS and (arguments.min_support or arguments.max_len is not None):
         raise InputError("--min-support and --max-len are for itemsets and rules: leave them out")
-    if not is_rules and (arguments.metric or arguments.min_threshold):
+    if arguments.learner != "rules" and (arguments.metric or arguments.min_threshold):
         raise InputError("--metric and --min-threshold are for rules: leave them out, or mine rules")
     given = (arguments.levels, arguments.max_depth, arguments.min_leaf, arguments.impurity)
     if not is_tree and (arguments.prune or any(value is not None for value in given)):
@@ -98,7 +52,7 @@ def command_mine(arguments: argparse.Namespace) -> int:
         raise InputError(f"--seed must be 0 to {_MOST_SEED}")
     reads = [arguments.disguised, arguments.design, *(path for pair in arguments.more for path in pair)]
     settle_outputs([arguments.output], reads, overwrite=arguments.overwrite)
-    return of.mine(arguments)
+    return _run("mine", arguments)
 
 
 def give_example(folder: Path) -> None:

@@ -4,6 +4,7 @@ import argparse
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from math import inf
 from pathlib import Path
 
@@ -38,22 +39,9 @@ from party.settings.job import read_job
 from party.settings.party import PartyConfig, read_party_config
 from party.settings.place import CONFIG_FILE
 from party.show import costs
+from party.show import ledger as words
 from party.show.assessment import past_json, past_lines, run_json, run_lines
 from party.show.check import check_json, check_parts
-from party.show.ledger import (
-    cancelled_text,
-    dealings_json,
-    dealings_lines,
-    decided_line,
-    head_line,
-    ledger_written_line,
-    open_run_lines,
-    proposal_lines,
-    proposals_json,
-    runs_json,
-    whole_json,
-    whole_line,
-)
 from party.show.notices import tell_of_job, telling_once
 from party.show.privacy_short import own_odds, reading_json, reading_line
 from party.show.screen import json_text, put_json, say, say_all
@@ -87,8 +75,11 @@ def command_status(arguments: argparse.Namespace) -> int:
     records = recorded_runs(config.folder, load_secret(config.folder))
     approvals, found = config.agree.approvals, _proposed(config)
     jobs = [each for each in found if arguments.all or each.waits(approvals)]
-    lines = [*proposal_lines(jobs, approvals), *open_run_lines(records, is_locked(config.folder), ended=arguments.all)]
-    shown = {**runs_json(records, ended=arguments.all), **proposals_json(jobs, approvals)}
+    lines = [
+        *words.proposal_lines(jobs, approvals),
+        *words.open_run_lines(records, is_locked(config.folder), ended=arguments.all),
+    ]
+    shown = {**words.runs_json(records, ended=arguments.all), **words.proposals_json(jobs, approvals)}
     return give(arguments, shown, lines)
 
 
@@ -100,20 +91,15 @@ def _proposed(config: PartyConfig) -> list[Proposal]:
         return proposals(ledger.entries(), signed_here(config.folder))
 
 
-def command_approve(arguments: argparse.Namespace) -> int:
-    return _decide(arguments, approved=True)
-
-
-def command_refuse(arguments: argparse.Namespace) -> int:
-    return _decide(arguments, approved=False)
-
-
 def _decide(arguments: argparse.Namespace, *, approved: bool) -> int:
     config = _party_of_run(arguments)
     secret, approvals = load_secret(config.folder), config.agree.approvals
     decided = decide(config.folder, secret, arguments.run_name, arguments.name, approved=approved)
-    content = {"format": "cotally-decision/1", **proposals_json([decided], approvals)}
-    return give(arguments, content, [decided_line(decided, approvals)])
+    content = {"format": "cotally-decision/1", **words.proposals_json([decided], approvals)}
+    return give(arguments, content, [words.decided_line(decided, approvals)])
+
+
+command_approve, command_refuse = partial(_decide, approved=True), partial(_decide, approved=False)
 
 
 def _party_of_run(arguments: argparse.Namespace) -> PartyConfig:
@@ -128,7 +114,7 @@ def command_cancel(arguments: argparse.Namespace) -> int:
         raise unknown_run(arguments.run_name)  # and makes no journal
     with open_journal(config.folder, load_secret(config.folder)) as journal:
         cancelled = cancel_run(journal, arguments.run_name, date_text(now()))
-    return give(arguments, runs_json([cancelled], ended=True), [cancelled_text(cancelled)])
+    return give(arguments, words.runs_json([cancelled], ended=True), [words.cancelled_text(cancelled)])
 
 
 def command_ledger(arguments: argparse.Namespace) -> int:
@@ -145,15 +131,17 @@ def command_ledger(arguments: argparse.Namespace) -> int:
 def _show(ledger: Ledger, arguments: argparse.Namespace) -> None:
     found = dealings(ledger.entries())
     give(
-        arguments, dealings_json(found), (line for told in found for line in dealings_lines(told, full=arguments.full))
+        arguments,
+        words.dealings_json(found),
+        (line for told in found for line in words.dealings_lines(told, full=arguments.full)),
     )
 
 
 def _verify(ledger: Ledger, arguments: argparse.Namespace) -> None:
     known = peers(ledger.entries())
     heads = [(peer, bare_head(last_head(ledger.entries(), peer)), ledger.head(peer)) for peer in known]
-    lines = [whole_line(ledger.path, len(ledger)), *(head_line(*head) for head in heads)]
-    give(arguments, whole_json(len(ledger), heads), lines)
+    lines = [words.whole_line(ledger.path, len(ledger)), *(words.head_line(*head) for head in heads)]
+    give(arguments, words.whole_json(len(ledger), heads), lines)
 
 
 def _export(ledger: Ledger, arguments: argparse.Namespace) -> None:
@@ -163,7 +151,7 @@ def _export(ledger: Ledger, arguments: argparse.Namespace) -> None:
         put_json(content)
     else:
         write_atomically(arguments.output, f"{json_text(content)}\n")
-        say(ledger_written_line(arguments.output, len(entries)))
+        say(words.ledger_written_line(arguments.output, len(entries)))
 
 
 _ACTIONS: dict[str, Callable[[Ledger, argparse.Namespace], None]] = {

@@ -14,8 +14,7 @@ from importlib import import_module
 from importlib.metadata import version
 from inspect import getdoc
 from pathlib import Path
-from types import FrameType
-from typing import NoReturn, TextIO
+from typing import TextIO
 
 from party.cli.parsing import HelpFormatter, Parser, add_loudness, run_as_loud
 from party.errors import exit_code
@@ -79,7 +78,7 @@ _FAULT, _BAD_INPUT, _INTERRUPTED, _TERMINATED, _BROKEN_PIPE = 1, 2, 130, 143, 14
 def main(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, _terminate)
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(_TERMINATED))  # an exception: what must be cleaned up is
     _prepare_streams()
     parsed = argparse.Namespace()
     try:
@@ -152,15 +151,6 @@ def _system_fault(error: OSError) -> tuple[str, int]:
     return incident(error), _FAULT
 
 
-def _flushed(stream: TextIO) -> bool:
-    """Write what waits for a stream; what cannot be written still waits."""
-    try:
-        stream.flush()
-    except OSError:
-        return False
-    return True
-
-
 def _drop(stream: TextIO) -> None:
     """Let go what waits for a stream, which Python would else try to write at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
@@ -194,18 +184,15 @@ def _declare(name: str, parser: argparse.ArgumentParser) -> None:
         add_loudness(parser)
 
 
-def _terminate(_signal: int, _frame: FrameType | None) -> NoReturn:
-    """End by an exception, so that whatever has to be cleaned up is."""
-    sys.exit(_TERMINATED)
-
-
 def _fail(problem: str, code: int) -> int:
     if os.environ.get(DEBUG) == "1":
         traceback.print_exc()
     with suppress(OSError):  # there is no other place to say it
         complain(problem)
     for stream in (sys.stdout, sys.stderr):
-        if not _flushed(stream):
+        try:
+            stream.flush()
+        except OSError:
             _drop(stream)
     return code
 

@@ -20,19 +20,7 @@ from party.node.doctor import Examination
 from party.settings.party import PartyConfig, read_party_config
 from party.settings.place import CONFIG_FILE, party_folder, settings_file
 from party.settings.template import party_files
-from party.show.parties import (
-    ASK_FOR_CODE,
-    code_lines,
-    diagnoses_json,
-    diagnosis_line,
-    made_lines,
-    paired_lines,
-    party_json,
-    renewed_lines,
-    sealed_lines,
-    trusted_lines,
-    unread_line,
-)
+from party.show import parties
 from party.show.screen import put_json, say, say_all
 from party.transport.grpc.pairing import CODE_SECONDS, PairingServer, pair
 from protocols.errors import InputError
@@ -45,15 +33,15 @@ def command_init(arguments: argparse.Namespace) -> int:
     identity = create_party(
         folder, arguments.name, arguments.host or DEFAULT_HOSTS, arguments.key_bits, settings, sealed_by=source
     )
-    lines = made_lines(identity.name, identity.fingerprint, folder, is_sealed=source is not None)
-    return give(arguments, party_json(identity), lines)
+    lines = parties.made_lines(identity.name, identity.fingerprint, folder, is_sealed=source is not None)
+    return give(arguments, parties.party_json(identity), lines)
 
 
 def command_trust(arguments: argparse.Namespace) -> int:
     folder = party_folder(arguments.party)
     peer = trust(folder, arguments.certificate)
-    lines = trusted_lines(peer.name, peer.hosts, peer.fingerprint, folder, _peer_named(folder))
-    return give(arguments, party_json(peer), lines)
+    lines = parties.trusted_lines(peer.name, peer.hosts, peer.fingerprint, folder, _peer_named(folder))
+    return give(arguments, parties.party_json(peer), lines)
 
 
 def _peer_named(folder: Path) -> str | None:
@@ -68,8 +56,8 @@ def command_pair(arguments: argparse.Namespace) -> int:
     config = read_party_config(arguments.party)
     with locked_folder(config.folder):
         peer = _listen(config) if config.node.address is None else _call(config, str(config.node.address))
-    lines = paired_lines(peer.name, peer.fingerprint, config.path, config.node.peer is not None)
-    return give(arguments, party_json(peer), lines)
+    lines = parties.paired_lines(peer.name, peer.fingerprint, config.path, config.node.peer is not None)
+    return give(arguments, parties.party_json(peer), lines)
 
 
 def _listen(config: PartyConfig) -> Peer:
@@ -79,14 +67,14 @@ def _listen(config: PartyConfig) -> Peer:
     with PairingServer.listen(
         read_spoken_code(code), own.certificate, lambda theirs: paired.append(_pin(config, theirs)), address
     ) as server:
-        say_all(code_lines(code, server.address, CODE_SECONDS), sys.stderr)
+        say_all(parties.code_lines(code, server.address, CODE_SECONDS), sys.stderr)
         server.wait()
     return paired[0]
 
 
 def _call(config: PartyConfig, address: str) -> Peer:
     own = load_identity(config.folder)
-    sys.stderr.write(ASK_FOR_CODE)
+    sys.stderr.write(parties.ASK_FOR_CODE)
     sys.stderr.flush()
     return _pin(config, pair(read_spoken_code(sys.stdin.readline()), own.certificate, address))
 
@@ -106,7 +94,7 @@ def command_keys(arguments: argparse.Namespace) -> int:
             raise InputError(f"--{option} is for `cotally keys {of}`")
     if action == "renew":
         renewed = renew(folder, arguments.host)
-        return give(arguments, party_json(renewed), renewed_lines(renewed))
+        return give(arguments, parties.party_json(renewed), parties.renewed_lines(renewed))
     by = arguments.by or "passphrase"
     check_own_folder(folder)
     with locked_folder(folder):
@@ -114,7 +102,7 @@ def command_keys(arguments: argparse.Namespace) -> int:
             seal_keys(folder, SOURCES[by])
         else:
             unseal_keys(folder)
-    say_all(sealed_lines(folder, is_sealed=action == "seal", by=by))
+    say_all(parties.sealed_lines(folder, is_sealed=action == "seal", by=by))
     return 0
 
 
@@ -123,12 +111,12 @@ def command_doctor(arguments: argparse.Namespace) -> int:
     for found in Examination(path).diagnoses():
         layers.append(found)
         if not arguments.json:
-            say(diagnosis_line(found), sys.stdout)
+            say(parties.diagnosis_line(found), sys.stdout)
     if arguments.json:
-        put_json(diagnoses_json(layers))
+        put_json(parties.diagnoses_json(layers))
     for found in layers:
         if found.error is not None:
             raise found.error
     if not arguments.json:
-        say(unread_line(path), sys.stdout)
+        say(parties.unread_line(path), sys.stdout)
     return 0

@@ -69,7 +69,8 @@ def _serve(arguments: argparse.Namespace) -> int:
     settings = compute_settings(arguments, config)
     settle_result_paths(arguments, config, replaces=True)  # or stands apart, run by run
     config.need_listen()
-    shown_at = None if arguments.metrics is None else _here_unless_named(arguments.metrics)
+    where = arguments.metrics
+    shown_at = where and Address(*split_address(where if ":" in where else f"127.0.0.1:{where}"))
     identity, peer = load_identity(config.folder), pinned_peer(config)
     certificates = _certificates(config.folder, identity, peer)
     tell_of_expiry = partial(_tell_of_expiry, certificates)
@@ -126,10 +127,6 @@ def _tell_of_expiry(certificates: Callable[[], list[Peer]]) -> None:
     note_all(lines)
     for line in lines:
         log_event(line)
-
-
-def _here_unless_named(where: str) -> Address:
-    return Address(*split_address(where if ":" in where else f"127.0.0.1:{where}"))
 
 
 @contextmanager

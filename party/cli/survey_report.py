@@ -14,18 +14,11 @@ from party.cli.baskets import fresh_words
 from party.cli.outputs import form, fraction
 from party.models.any_file import read_model
 from party.names import printable
-from party.settings.transactions import BasketDesign, is_of_baskets, read_basket_design
+from party.settings.transactions import is_of_baskets, read_basket_design
 from party.show.baskets import cut_short_lines
 from party.show.document import Document
 from party.show.drawing import shown_candidates
-from party.show.page.survey_page import (
-    AskedFile,
-    BasketsTold,
-    FoundInColumns,
-    SurveyTold,
-    page_of_baskets,
-    page_of_survey,
-)
+from party.show.page import survey_page as pages
 from party.show.privacy_full import shown_names
 from party.survey import estimation
 from protocols.association.apriori import mine_itemsets
@@ -54,12 +47,12 @@ def survey_page(arguments: argparse.Namespace) -> tuple[Document, bool]:
         raise InputError("itemsets and rules are of one file: leave --min-support out, or --and")
     if is_of_baskets(arguments.design):
         told = baskets_told(arguments)
-        return page_of_baskets(told), told.audited.passed
+        return pages.page_of_baskets(told), told.audited.passed
     asked = survey_told(arguments)
-    return page_of_survey(asked), all(each.audited.passed for each in asked.files)
+    return pages.page_of_survey(asked), all(each.audited.passed for each in asked.files)
 
 
-def survey_told(arguments: argparse.Namespace) -> SurveyTold:
+def survey_told(arguments: argparse.Namespace) -> pages.SurveyTold:
     options = estimation.EstimateOptions(_confidence(arguments))
     paths = [(arguments.party, arguments.design), *arguments.more]
     samples = read_samples(paths, form(arguments))
@@ -67,7 +60,7 @@ def survey_told(arguments: argparse.Namespace) -> SurveyTold:
     found, rules = _found(arguments, samples[0])
     goal = _goal(arguments, len(samples))
     asked = [estimation.estimate_together(samples, text, options) for text in arguments.ask]
-    return SurveyTold(
+    return pages.SurveyTold(
         files=[
             _file(sample, answers, design, model, rules, goal)
             for sample, (answers, design) in zip(samples, paths, strict=True)
@@ -83,12 +76,12 @@ def survey_told(arguments: argparse.Namespace) -> SurveyTold:
 
 def _file(
     sample: estimation.AnswerFile, answers: Path, design: Path, model: Model | None, rules: list[RuleSet], goal: Goal
-) -> AskedFile:
+) -> pages.AskedFile:
     asked, codes = sample.questionnaire, sample.codes
     priors = estimation.estimated_priors(codes, asked)
     names = shown_names(asked)
     complete = codes[asked.design.answered(codes, range(len(asked.names)))]
-    return AskedFile(
+    return pages.AskedFile(
         sample=sample,
         answers=_digested(answers),
         design=_digested(design),
@@ -101,7 +94,9 @@ def _file(
     )
 
 
-def _found(arguments: argparse.Namespace, sample: estimation.AnswerFile) -> tuple[FoundInColumns | None, list[RuleSet]]:
+def _found(
+    arguments: argparse.Namespace, sample: estimation.AnswerFile
+) -> tuple[pages.FoundInColumns | None, list[RuleSet]]:
     """Return itemsets and rules over the columns, and those rules that name a class; none if there is no class."""
     if arguments.min_support is None:
         return None, []
@@ -129,12 +124,12 @@ def _thresholds(arguments: argparse.Namespace) -> tuple[Fraction, mining.RuleThr
 
 def _shown(
     found: mining.FoundSets, rules: MinedRules, names: list[str], wanted: mining.RuleThreshold, confidence: float
-) -> FoundInColumns:
+) -> pages.FoundInColumns:
     columns = mining.rule_columns(rules, names, confidence, wanted)
-    return FoundInColumns(found, mining.itemset_columns(found, names, confidence), columns, rules.undefined)
+    return pages.FoundInColumns(found, mining.itemset_columns(found, names, confidence), columns, rules.undefined)
 
 
-def baskets_told(arguments: argparse.Namespace) -> BasketsTold:
+def baskets_told(arguments: argparse.Namespace) -> pages.BasketsTold:
     if arguments.model is not None or arguments.levels is not None or arguments.more:
         raise InputError("--model, --levels and --and are not for baskets: leave them out")
     if arguments.min_support is None and not arguments.ask:
@@ -147,9 +142,11 @@ def baskets_told(arguments: argparse.Namespace) -> BasketsTold:
         support, wanted = _thresholds(arguments)
         with shown_candidates() as watch:
             mined = mine_itemsets(sent, declared.design, support, arguments.max_len, watch)
-        found = _shown(mining.sets_of_baskets(mined), mine_rules(mined), _items(declared), wanted, confidence)
+        found = _shown(
+            mining.sets_of_baskets(mined), mine_rules(mined), list(map(printable, declared.items)), wanted, confidence
+        )
         unsought = list(cut_short_lines(mined))
-    return BasketsTold(
+    return pages.BasketsTold(
         sent=sent,
         baskets=_digested(arguments.party),
         declared=declared,
@@ -161,10 +158,6 @@ def baskets_told(arguments: argparse.Namespace) -> BasketsTold:
         disclosed=measure_transactions(declared.design, declared.supports, declared.level),
         audited=audit_operators(declared.design, fresh_words, goal=_goal(arguments, 1)),
     )
-
-
-def _items(declared: BasketDesign) -> list[str]:
-    return list(map(printable, declared.items))
 
 
 def _confidence(arguments: argparse.Namespace) -> float:

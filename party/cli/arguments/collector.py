@@ -1,10 +1,10 @@
 """One collector: designs, disguised answers, estimates and surveys."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from party.cli.arguments.common import (
     OF_SETS,
@@ -16,7 +16,6 @@ from party.cli.arguments.common import (
     add_overwrite,
 )
 from party.cli.parsing import add_loudness
-from party.show.survey_help import action_examples, action_help
 from protocols.privacy.chernoff import DEFAULT_GOAL
 from protocols.terms import PRUNING_SHARE, Impurity
 
@@ -270,6 +269,37 @@ def _add_learning(parser: argparse.ArgumentParser) -> None:
     )
 
 
+_EXITS: Final = "Exit codes: 0 done, 1 a fault of ours, 2 bad input or a store that cannot be used, 130 interrupted."
+_EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
+    "new": (
+        "cotally survey new study --question 'Do you smoke? = yes, no' --theta 4/5",
+        "cotally survey new study --table members.csv --column age --column sex",
+    ),
+    "links": ("cotally survey links study/survey.toml --number 100 -o links.csv",),
+    "serve": ("cotally survey serve study/survey.toml",),
+    "status": ("cotally survey status study/survey.toml --json",),
+    "close": ("cotally survey close study/survey.toml",),
+    "export": ("cotally survey export study/survey.toml -o disguised.csv",),
+    "results": (
+        "cotally survey results study/survey.toml --cross q1 q2",
+        "cotally survey results study/survey.toml --serve --every 30",
+    ),
+    "publish": ("cotally survey publish study/survey.toml model.json disguised.csv --test 1/5",),
+    "page": ("cotally survey page study/survey.toml -o pages",),
+    "texts": ("cotally survey texts study/survey.toml > texts.toml",),
+}
+_NEXT: Final[Mapping[str, str]] = {
+    "new": "cotally survey links DIR/survey.toml --number 100 -o links.csv",
+    "links": "cotally survey serve survey.toml",
+    "serve": "cotally survey results survey.toml",
+    "status": "cotally survey results survey.toml",
+    "results": "cotally survey close survey.toml",
+    "close": "cotally survey export survey.toml -o disguised.csv",
+    "export": "cotally mine tree disguised.csv design.toml --test 1/5 -o model.json",
+    "publish": "cotally survey results survey.toml",
+}
+
+
 def declare_survey(parser: argparse.ArgumentParser) -> None:
     """Ask people in their browser: the coin is tossed on their side, and this side gets disguised answers alone.
 
@@ -293,22 +323,31 @@ def declare_survey(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(metavar="ACTION", required=True, dest="action")
 
     def action(name: str, *, help: str) -> argparse.ArgumentParser:  # noqa: A002
-        told = action_help(name, help)
+        following = [f"Next:\n  {_NEXT[name]}"] if name in _NEXT else []
+        told = "\n\n".join([f"{help[0].upper()}{help[1:]}.", *following, _EXITS])
+        examples = "\n".join(["Examples:", *(f"  {example}" for example in _EXAMPLES[name])])
         declared = actions.add_parser(
-            name, help=help, description=told, epilog=action_examples(name), formatter_class=parser.formatter_class
+            name, help=help, description=told, epilog=examples, formatter_class=parser.formatter_class
         )
         add_loudness(declared)
         return declared
 
     _declare_new(action("new", help="write survey.toml and design.toml"))
-    _declare_links(_with_settings(action("links", help="make one-time links")))
+    add = _with_settings(action("links", help="make one-time links")).add_argument
+    add("--number", type=int, required=True, metavar="N", help="how many")
+    add("-o", "--output", type=Path, required=True, metavar="links.csv", help="a new file, to be secret")
     _with_settings(action("serve", help="serve the page and take answers"))
     add_json(_with_settings(action("status", help="show how many have answered")))
     _with_settings(action("close", help="close the survey for good"))
-    _declare_export(_with_settings(action("export", help="write the disguised answers")))
+    export = _with_settings(action("export", help="write the disguised answers"))
+    output = "-o", "--output"
+    export.add_argument(*output, type=Path, required=True, metavar="disguised.csv", help="the answers; or .parquet")
+    add_overwrite(export)
     _declare_results(_with_settings(action("results", help="show what the answers say so far")))
     _declare_publish(_with_settings(action("publish", help="let respondents test a model on their personal answers")))
-    _declare_page(_with_settings(action("page", help="write the pages as files")))
+    page = _with_settings(action("page", help="write the pages as files"))
+    page.add_argument(*output, type=Path, required=True, metavar="DIR", help="a folder that is there")
+    add_overwrite(page)
     _with_settings(action("texts", help="print every text of the pages"))
 
 
@@ -335,29 +374,11 @@ def _declare_new(parser: argparse.ArgumentParser) -> None:
     add_form(parser)
 
 
-def _declare_links(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add("--number", type=int, required=True, metavar="N", help="how many")
-    add("-o", "--output", type=Path, required=True, metavar="links.csv", help="a new file, to be secret")
-
-
 def _declare_publish(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", type=Path, metavar="model.json", help="a tree or naive Bayes, mined from its answers")
     parser.add_argument("disguised", type=Path, metavar="disguised.csv", help="the answers that it was mined from")
     parser.add_argument("--test", required=True, metavar="SHARE", help="what `mine` held out, such as 1/5")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of `mine` (default: %(default)s)")
-
-
-def _declare_page(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("-o", "--output", type=Path, required=True, metavar="DIR", help="a folder that is there")
-    add_overwrite(parser)
-
-
-def _declare_export(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "-o", "--output", type=Path, required=True, metavar="disguised.csv", help="the answers; or .parquet"
-    )
-    add_overwrite(parser)
 
 
 def _declare_results(parser: argparse.ArgumentParser) -> None:
