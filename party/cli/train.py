@@ -30,7 +30,6 @@ from party.records.run_file import write_train_report
 from party.settings.job import balances_classes, read_job
 from party.settings.party import PartyConfig, read_party_config
 from party.show import training
-from party.show.crosstab import crosstab_json, crosstab_lines
 from party.show.document import Block
 from party.show.ledger import resumed_text
 from party.show.notices import tell_of_job, telling_once
@@ -200,7 +199,7 @@ def write_results(costs: Path | None, kept: KeptModel, report: Report, *, as_jso
             say_all(matched_lines(report.ended), sys.stderr)
             return
         case Tabulated():
-            say_all(crosstab_lines(report.ended), sys.stderr)
+            say_all(training.crosstab_lines(report.ended), sys.stderr)
             return
         case Predicted():
             return
@@ -233,9 +232,9 @@ def command_crosstab(arguments: argparse.Namespace) -> int:
     ended = _end_of(job, arguments, common=True)
     if isinstance(ended, Tabulated):
         if arguments.json:
-            put_json(crosstab_json(ended))
+            put_json(training.crosstab_json(ended))
         else:
-            say_all(crosstab_lines(ended))
+            say_all(training.crosstab_lines(ended))
     return 0
 
 

@@ -1,19 +1,21 @@
-"""Disguised baskets in words: a copy, supports, itemsets and rules, what a design discloses, an audit."""
+"""Itemsets and rules in words, of disguised baskets and of two parties: supports, what a design discloses, doubts."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from math import log
 from pathlib import Path
 
 from party.association.estimation import SupportFinding
 from party.association.files import Baskets
-from party.association.mining import FoundSets, ResultColumns, result_json
+from party.association.mining import FoundSets, ResultColumns, RuleThreshold, result_json, rules_of, sets_of
 from party.names import printable
 from party.settings.transactions import BasketDesign
 from party.show.document import Grid, ReportPart, headed
 from party.show.privacy_short import epsilon, percent
 from protocols.association.apriori import MinedItemsets
 from protocols.association.findings import Exceeding, SizeFindings, TransactionFindings
+from protocols.association.joint import JointItemsets
 from protocols.association.transactions import Randomized
 from protocols.survey.itemsets import MinedColumns
 
@@ -72,35 +74,40 @@ def support_lines(
 
 _ITEMSETS = headed("<itemset", "support", "error", "low", "high")
 _RULES = headed("<rule", "confidence", "error", "support", "lift:1")
-_SHARES = ("support", "standard_error", "low", "high")
+_SHARES = {"support": ".4f", "standard_error": ".4f", "low": ".4f", "high": ".4f"}
+_RATIOS = {"confidence": ".3f", "confidence_error": ".3f", "support": ".4f", "lift": ".2f"}
 
 
-def itemset_parts(columns: ResultColumns, title: str = "") -> list[ReportPart]:
+def itemset_parts(columns: ResultColumns, title: str = "") -> Iterator[ReportPart]:
     rows = [
-        [set_text(columns["itemsets"][k]) + _mark(columns, k), *(f"{float(columns[name][k]):.4f}" for name in _SHARES)]
+        [set_text(columns["itemsets"][k]) + _mark(columns, k), *formatted(columns, k, _SHARES)]
         for k in first_rows(columns["support"])
     ]
-    return _first(Grid(_ITEMSETS, rows, title=title), len(columns["support"]), "sets")
+    yield from _first(Grid(_ITEMSETS, rows, title=title), len(columns["support"]), "sets")
 
 
-def rule_parts(columns: ResultColumns, title: str = "") -> list[ReportPart]:
-    """Return a table of the rules whose confidence is surely highest: by the lower ends of its intervals."""
+def rule_parts(columns: ResultColumns, title: str = "") -> Iterator[ReportPart]:
+    """Yield a table of the rules whose confidence is surely highest: by the lower ends of its intervals."""
     rows = [
-        [
-            f"{set_text(columns['antecedents'][k])} => {set_text(columns['consequents'][k])}{_mark(columns, k)}",
-            f"{float(columns['confidence'][k]):.3f}",
-            f"{float(columns['confidence_error'][k]):.3f}",
-            f"{float(columns['support'][k]):.4f}",
-            f"{float(columns['lift'][k]):.2f}",
-        ]
+        [rule_text(columns, k, "=>") + _mark(columns, k), *formatted(columns, k, _RATIOS)]
         for k in first_rows(columns["low"])
     ]
-    return _first(Grid(_RULES, rows, title=title), len(columns["support"]), "rules")
+    yield from _first(Grid(_RULES, rows, title=title), len(columns["support"]), "rules")
 
 
-def _first(table: Grid, total: int, what: str) -> list[ReportPart]:
-    shown: list[ReportPart] = [table] if table.rows else []
-    return [*shown, *([f"And {total - len(table.rows)} other {what}."] if total > len(table.rows) else [])]
+def formatted(columns: ResultColumns, k: int, forms: Mapping[str, str]) -> Iterator[str]:
+    return (format(float(columns[name][k]), form) for name, form in forms.items())
+
+
+def rule_text(columns: ResultColumns, k: int, arrow: str) -> str:
+    return f"{set_text(columns['antecedents'][k])} {arrow} {set_text(columns['consequents'][k])}"
+
+
+def _first(table: Grid, total: int, what: str) -> Iterator[ReportPart]:
+    if table.rows:
+        yield table
+    if total > len(table.rows):
+        yield f"And {total - len(table.rows)} other {what}."
 
 
 def asked_grid(found: Sequence[SupportFinding], title: str) -> Grid:
@@ -173,15 +180,14 @@ _EPSILON = (
 
 
 def basket_privacy_parts(found: TransactionFindings) -> list[ReportPart]:
-    return [*_assumed(found), Grid(_BREACHES, list(map(_size_row, found.sizes))), _MEANINGS, "", _EPSILON]
-
-
-def _assumed(found: TransactionFindings) -> Iterator[str]:
-    """Yield what is assumed of true baskets, and the strongest belief that there can be then."""
+    """Return what is assumed of true baskets, the strongest belief that there can be then, and a line per size."""
     supports = ", ".join(f"{float(100 * sigma):g}%" for sigma in found.sigmas)
-    yield f"Assumed: no set of 1, 2, ... items is in more than {supports} of the baskets of any size."
     kept = "" if found.level is None else f"; {percent(found.level)} is allowed"
-    yield f"Strongest belief in an item of a set that is shown whole: {percent(found.worst)}{kept}."
+    return [
+        f"Assumed: no set of 1, 2, ... items is in more than {supports} of the baskets of any size.",
+        f"Strongest belief in an item of a set that is shown whole: {percent(found.worst)}{kept}.",
+        *(Grid(_BREACHES, list(map(_size_row, found.sizes))), _MEANINGS, "", _EPSILON),
+    ]
 
 
 def _size_row(found: SizeFindings) -> list[str]:
@@ -218,18 +224,17 @@ def basket_findings_json(found: TransactionFindings) -> Mapping[str, object]:
         "supports": found.sigmas,
         "level": found.level,
         "worst": float(found.worst),
-        "sizes": list(map(_size, found.sizes)),
-    }
-
-
-def _size(found: SizeFindings) -> Mapping[str, object]:
-    return {
-        "size": found.size,
-        "shown_set": {"items": found.breach.items, "belief": float(found.breach.level)},
-        "shown_item": float(found.shown),
-        "absent_item": None if found.absent is None else float(found.absent),
-        "telling_size": found.telling,
-        "epsilon": None if found.ratio is None else log(found.ratio),
+        "sizes": [
+            {
+                "size": each.size,
+                "shown_set": {"items": each.breach.items, "belief": float(each.breach.level)},
+                "shown_item": float(each.shown),
+                "absent_item": None if each.absent is None else float(each.absent),
+                "telling_size": each.telling,
+                "epsilon": None if each.ratio is None else log(each.ratio),
+            }
+            for each in found.sizes
+        ],
     }
 
 
@@ -252,3 +257,78 @@ def sets_json(columns: ResultColumns) -> dict[str, object]:
 
 def rules_json(columns: ResultColumns) -> dict[str, object]:
     return {"format": "cotally-rules-found/1", "rules": result_json(columns)}
+
+
+_LISTED = 100
+
+
+def doubt_lines(found: JointItemsets) -> Iterator[str]:
+    estimated = sum(not each.settled for each in found.frequent)
+    if not found.has_counts:
+        sure = "" if found.reached is None else " beyond that"
+        yield f"how many records have each of them is not known, nor how sure a rule is{sure}"
+    elif estimated:
+        yield f"{estimated:,} of them have estimated counts, from both disguised copies; all others are exact"
+    if found.undecided:
+        theta = ", or take theta further from 1/2" if found.has_counts else ""
+        what = "sets" if found.reached is None else "sets and rules"
+        yield f"{found.undecided:,} {what} were left out undecided: raise most_sets or min_support{theta}"
+
+
+def joint_parts(found: JointItemsets, most_items: int | None = None) -> Iterator[ReportPart]:
+    if not found.has_counts:
+        yield from uncounted_lines(found, most_items)
+        return
+    yield joint_title(found)
+    yield from itemset_parts(sets_of(up_to(found, most_items)))
+    yield from doubt_lines(found)
+
+
+def uncounted_lines(found: JointItemsets, most_items: int | None = None) -> Iterator[str]:
+    yield joint_title(found)
+    yield from _listed([*map(set_text, sets_of(up_to(found, most_items))["itemsets"])], "sets are")
+    yield from reached_lines(found)
+    yield from doubt_lines(found)
+
+
+def _listed(texts: Sequence[str], rest: str) -> Iterator[str]:
+    yield from (f"  {text}" for text in texts[:_LISTED])
+    if len(texts) > _LISTED:
+        yield f"{len(texts) - _LISTED:,} more {rest} in the file"
+
+
+def joint_title(found: JointItemsets) -> str:
+    return f"Frequent itemsets of {found.records:,} records, at {found.threshold} or more: {numbers_text(found)}"
+
+
+def up_to(found: JointItemsets, most_items: int | None) -> JointItemsets:
+    if most_items is None:
+        return found
+    return replace(found, kept=tuple(each for each in found.kept if len(each.terms) <= most_items))
+
+
+def reached_lines(found: JointItemsets) -> Iterator[str]:
+    """Yield the first rules of which it is known that they reach the threshold of the run, and no number."""
+    if (reached := found.reached) is None:
+        return
+    columns = rules_of(found)
+    rules = [rule_text(columns, k, "=>") for k in range(len(columns["antecedents"]))]
+    yield f"{len(rules):,} rules of a {reached.metric} of {float(reached.least):g} or more"
+    yield from _listed(rules, "rules are")
+
+
+def joint_rule_parts(found: JointItemsets, wanted: RuleThreshold | None) -> Iterator[ReportPart]:
+    columns, wanted = rules_of(found, wanted), wanted or RuleThreshold()
+    if found.reached is not None:
+        yield from reached_lines(found)
+        yield from doubt_lines(found)
+        return
+    yield f"{len(columns['antecedents']):,} rules of a {wanted.metric} of {float(wanted.least):g} or more"
+    yield from rule_parts(columns)
+    yield from doubt_lines(found)
+
+
+def numbers_text(found: JointItemsets) -> str:
+    lengths = [len(each.terms) for each in found.frequent]
+    told = ", ".join(f"{lengths.count(k)} of {k}" for k in sorted(set(lengths)))
+    return f"{len(lengths):,} by their number of items ({told})" if lengths else "none"

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from party.models.any_file import KeptResult
+from party.show.baskets import joint_parts
 from party.show.document import Block, Branches
-from party.show.joint_rules import joint_parts
 from party.show.page.interval_svg import bayes_svg, joint_svg
 from party.show.page.tree_svg import tree_svg
 from party.show.tree import bayes_parts, to_dot, tree_lines

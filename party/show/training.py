@@ -1,29 +1,33 @@
-"""A run of two parties in words: who listens, what was agreed, what came of it."""
+"""A run of two parties in words: who listens, what was agreed, what came of it; and a table of counts of both."""
 
 from collections.abc import Iterator
 from dataclasses import asdict
+from math import sqrt
 from pathlib import Path
+
+import numpy as np
 
 from party.forecast.model import Forecast, most_counts, most_tree_bits, room_for_levels
 from party.names import printable
 from party.node.check import Assessment, spendings
-from party.node.players import FoundRules, Trained
+from party.node.players import FoundRules, Tabulated, Trained
 from party.node.session import Report
 from party.records.run_file import TrainReport
 from party.records.tally import Revealed
 from party.show.assessment import amount_lines, ended_lines, follows_lines, noise_lines, revealed_lines, seen_json
+from party.show.baskets import doubt_lines, numbers_text
 from party.show.costs import forecast_text, key_text
-from party.show.document import Block, counted
-from party.show.joint_rules import doubt_lines, numbers_text
+from party.show.document import Block, Grid, ScreenColumn, counted
 from party.show.privacy_short import own_odds, reading_json, reading_line
 from party.show.progress import WORDS
 from party.show.quality import quality_json, quality_lines, ranking_json, score_grids, worth_json, worth_lines
 from party.show.tree import pure_leaves
-from protocols.learning.naive_bayes import Model, commonest_share
+from protocols.learning.naive_bayes import commonest_share
 from protocols.learning.tree import Tree
 from protocols.noise.accounting import delta_of
 from protocols.privacy.attack import Disclosure
 from protocols.randomized_response.moments import records_to_tell, tells
+from protocols.tables import Attribute
 from protocols.terms import DEPTH, NOISE, OMEGA, Learner, Leaves, MiningTerms, Splits, Terms
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.inputs import PartyInputs, training_records
@@ -77,11 +81,11 @@ def report_json(report: TrainReport, model: Path, ended: Trained | FoundRules) -
     if isinstance(ended, Trained):
         pure = pure_leaves(ended.outcome.model, ended.agreed.terms)
         told |= worth_json(ended.outcome.model, ended.outcome.beats_guessing)
-        told["pure_leaves"] = None if pure is None else asdict(pure)
+        told["pure_leaves"] = pure
         scores, classes = ended.outcome.scores, ended.outcome.model.schema.class_attribute.values
         told["quality"] = None if scores is None else quality_json(scores.table, classes)
         told["ranking"] = None if scores is None else ranking_json(scores.table, classes)
-        told["follows"] = None if ended.follows is None else asdict(ended.follows)
+        told["follows"] = ended.follows
     return {"format": "cotally-train/1", "model": model, **asdict(report), **told}
 
 
@@ -123,16 +127,12 @@ def _tree_text(agreed: Agreement) -> str:
     limits = f"{depth}, min_leaf {terms.min_leaf}, {terms.impurity}"
     noise = "" if terms.noise is None else f", noise {NOISE.text(terms.noise)}"
     attributes = f"{len(agreed.schema.attributes)} attributes"
-    hidden = _revealed_text(terms) if terms.hides_counts else ""
-    how = f"{terms.method}{theta}{window}{_counting(terms)}{limits}{noise}{hidden}"
-    return f"{_LEARNERS[terms.learner]} by {how}, class {terms.class_name!r}, {attributes}"
-
-
-def _revealed_text(terms: Terms) -> str:
     splits = ", two-way splits" if terms.splits is Splits.TWO_WAY else ""
     leaves = ", leaves in tenths" if terms.leaves == Leaves.TENTHS else ""
     weights = f", weights {printable(' '.join(terms.weights))}" if terms.weights else ""
-    return f"{splits}{leaves}{weights}, the tree alone is revealed"
+    hidden = f"{splits}{leaves}{weights}, the tree alone is revealed" if terms.hides_counts else ""
+    how = f"{terms.method}{theta}{window}{_counting(terms)}{limits}{noise}{hidden}"
+    return f"{_LEARNERS[terms.learner]} by {how}, class {terms.class_name!r}, {attributes}"
 
 
 def _assessed(local: PartyInputs, agreed: Agreement) -> Assessment:
@@ -155,56 +155,47 @@ def _assessed(local: PartyInputs, agreed: Agreement) -> Assessment:
 
 def _rules_text(agreed: Agreement, terms: MiningTerms) -> str:
     theta = f", theta {terms.theta}" if terms.disguises else ""
+    hidden = {"absent"} if terms.rules.min_threshold else {"absent", "metric", "min_threshold"}
+    told = [f"{name} {value}" for name, value in vars(terms.rules).items() if name not in hidden]
+    absent = [f"absent {printable(', '.join(terms.rules.absent))}"] if terms.rules.absent else []
+    told += [f"min_leaf {terms.min_leaf}", *absent]
     columns = f"{len(agreed.schema.attributes)} columns"
-    return f"association rules, {terms.method}{theta}{_counting(terms)}, {_looked_for(terms)}, {columns}"
+    return f"association rules, {terms.method}{theta}{_counting(terms)}, {', '.join(told)}, {columns}"
 
 
 def _counting(terms: Terms) -> str:
     return f", {terms.counting}" if terms.counts_exactly else ""
 
 
-def _looked_for(terms: MiningTerms) -> str:
-    hidden = {"absent"} if terms.rules.min_threshold else {"absent", "metric", "min_threshold"}
-    told = [f"{name} {value}" for name, value in vars(terms.rules).items() if name not in hidden]
-    none = [f"absent {printable(', '.join(terms.rules.absent))}"] if terms.rules.absent else []
-    return ", ".join([*told, f"min_leaf {terms.min_leaf}", *none])
-
-
 def expected(forecast: Forecast) -> list[str]:
     return [f"Expect {forecast_text(forecast)}"]
 
 
-def result_lines(trained: Trained, model: Path) -> list[Block]:
+def result_lines(trained: Trained, path: Path) -> list[Block]:
     """Say what came of a run whose model was written there, and that both sides end with the same model."""
     outcome, agreed = trained.outcome, trained.agreed
-    classes = outcome.model.schema.class_attribute.values
+    model, classes = outcome.model, outcome.model.schema.class_attribute.values
+    if isinstance(model, Tree):
+        what = f"tree: {counted(model.size, 'node')}, depth {model.depth}"
+    else:
+        what = f"naive Bayes model: {len(model.schema.attributes)} attributes"
     return [
-        f"Both parties hold the same {_model_text(outcome.model)}, digest {outcome.model.digest().hex()[:16]}",
-        *ended_lines(outcome.model, agreed.terms, outcome.records_train + outcome.records_test),
+        f"Both parties hold the same {what}, digest {model.digest().hex()[:16]}",
+        *ended_lines(model, agreed.terms, outcome.records_train + outcome.records_test),
         *_accuracy(trained),
         *([] if outcome.scores is None else score_grids(outcome.scores.table, classes)),
         *follows_lines(trained.follows, agreed.peer, holds_class=agreed.peer not in agreed.schema.class_owners),
-        *worth_lines(outcome.model, outcome.beats_guessing, None if outcome.scores is None else outcome.scores.table),
+        *worth_lines(model, outcome.beats_guessing, None if outcome.scores is None else outcome.scores.table),
         *revealed_lines(agreed.terms, revealed_by(trained)),
-        f"Wrote {model}: `cotally show {model}` prints it",
+        f"Wrote {path}: `cotally show {path}` prints it",
         *([key_text(outcome.key)] if outcome.key else []),
     ]
-
-
-def _model_text(model: Model) -> str:
-    if isinstance(model, Tree):
-        return f"tree: {counted(model.size, 'node')}, depth {model.depth}"
-    return f"naive Bayes model: {len(model.schema.attributes)} attributes"
 
 
 def _accuracy(trained: Trained) -> list[str]:
     outcome = trained.outcome
     if outcome.correct is None:
-        return (
-            []
-            if not outcome.records_test
-            else ["Only the party that holds the class can estimate how good the tree is"]
-        )
+        return ["Only the party that holds the class can estimate how good the tree is"] * (outcome.records_test > 0)
     share = outcome.correct / outcome.records_test
     records = f"on {outcome.records_test} held-out records"
     if outcome.scores is not None:
@@ -250,3 +241,51 @@ def found_rules_lines(ended: FoundRules, model: Path) -> Iterator[str]:
     yield f"Wrote {model}: {listing}"
     if found.key is not None:
         yield key_text(found.key)
+
+
+def crosstab_lines(ended: Tabulated) -> Iterator[Block]:
+    """Say what was counted, and how far noise puts a count off; then the table, our values by the peer's."""
+    (own, theirs), rows = _ours_first(ended)
+    noise, records = ended.agreed.terms.noise, f"of {len(ended.agreed.local.records):,} people"
+    names = f"{printable(own.name)!r}, in rows, by {printable(theirs.name)!r} of {ended.agreed.peer}"
+    how = f"exact counts {records}"
+    if noise is not None:
+        about = f"a count is off by about {_error(ended):.0f}, and may be below 0"
+        how = f"counts {records} with noise of both sides, epsilon {NOISE.text(noise)} against each; {about}"
+    yield f"Our column {names}: {how}"
+    heads = [ScreenColumn("", is_text=True), *(ScreenColumn(printable(value)) for value in theirs.values)]
+    yield Grid(
+        heads, [[printable(value), *map(str, row)] for value, row in zip(own.values, rows, strict=True)], folds=True
+    )
+
+
+def _error(ended: Tabulated) -> float:
+    """Return the standard error of a count: both sides' noise is in it."""
+    law = ended.agreed.law
+    return 0.0 if law is None else sqrt(2 * law.variance)
+
+
+def _ours_first(ended: Tabulated) -> tuple[tuple[Attribute, Attribute], list[list[int]]]:
+    first, second = ended.agreed.schema.columns
+    table = np.reshape(ended.cells, ended.agreed.sizes)
+    if first.party == ended.agreed.local.party:
+        return (first, second), table.tolist()
+    return (second, first), table.T.tolist()
+
+
+def crosstab_json(ended: Tabulated) -> dict[str, object]:
+    """Return a table for programs: rows of ours."""
+    agreed = ended.agreed
+    (own, theirs), rows = _ours_first(ended)
+    return {
+        "format": "cotally-crosstab/1",
+        "peer": agreed.peer,
+        "records": len(agreed.local.records),
+        "column": own.name,
+        "values": own.values,
+        "peer_column": theirs.name,
+        "peer_values": theirs.values,
+        "counts": rows,
+        "noise": agreed.terms.noise,
+        "error": _error(ended),
+    }

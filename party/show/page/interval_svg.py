@@ -10,8 +10,7 @@ from rich.cells import cell_len
 from party.association.mining import ResultColumns, sets_of
 from party.models.tree_file import references
 from party.names import printable
-from party.show.baskets import first_rows, set_text
-from party.show.joint_rules import joint_title, up_to
+from party.show.baskets import first_rows, joint_title, set_text, up_to
 from party.show.page.parts import render
 from party.show.tree import bayes_title
 from protocols.association.joint import JointItemsets

@@ -30,9 +30,17 @@ from party.show.assessment import (
     revealed_lines,
     revealed_text,
 )
-from party.show.baskets import first_rows, set_text
+from party.show.baskets import (
+    doubt_lines,
+    first_rows,
+    formatted,
+    joint_title,
+    rule_text,
+    set_text,
+    uncounted_lines,
+    up_to,
+)
 from party.show.document import Document, Drawing, Grid, PageSection, Pairs, ReportPart, counted, headed, laid_out
-from party.show.joint_rules import doubt_lines, joint_title, uncounted_lines, up_to
 from party.show.ledger import alignment_text, dealings_lines
 from party.show.page.curve_svg import WindowPoint, quality_svg, windows_svg
 from party.show.page.interval_svg import bayes_svg, joint_svg
@@ -53,6 +61,7 @@ from protocols.terms import ALL, NOISE, OMEGA, Learner, Leaves, Method, Terms
 
 IMPORTANCE = "Which attributes matter"
 _BEST = RuleThreshold("confidence", Fraction(1, 2))
+_RATIOS = {"confidence": ".3f", "support": ".2%", "lift": ".2f"}
 
 
 def _informing(model: NaiveBayes) -> PageSection:
@@ -88,7 +97,7 @@ def _set_parts(found: JointItemsets, most_items: int | None) -> Iterator[ReportP
     rows = [
         (
             set_text(sets["itemsets"][k]),
-            f"{100 * sets['support'][k]:.2f}%",
+            *formatted(sets, k, {"support": ".2%"}),
             f"{sets['support'][k] * found.records:,.0f}",
             _known(sets, k, ".1%"),
         )
@@ -105,16 +114,7 @@ def _rule_parts(rules: ResultColumns) -> Iterator[ReportPart]:
         return
     yield "By the lower ends of the intervals of their confidence."
     heads = headed("<Rule", "Confidence", "Support:3", "Lift:3", "<Known")
-    rows = [
-        (
-            f"{set_text(rules['antecedents'][k])} → {set_text(rules['consequents'][k])}",
-            f"{rules['confidence'][k]:.3f}",
-            f"{100 * rules['support'][k]:.2f}%",
-            f"{rules['lift'][k]:.2f}",
-            _known(rules, k, ".3f"),
-        )
-        for k in order
-    ]
+    rows = [(rule_text(rules, k, "→"), *formatted(rules, k, _RATIOS), _known(rules, k, ".3f")) for k in order]
     yield Grid(heads, rows)
     yield from _rest(len(rows), len(rules["low"]), f"rules of a confidence of {float(_BEST.least):g} or more")
 
@@ -195,8 +195,8 @@ def page_of_run(told: Finished, levels: int | None = None) -> Document:
         ("deduced", "What can be deduced of people", [*_deduced(told)]),
         ("deviating", "What a partner that deviates could have done", [*_deviating(told, run)]),
         ("signature", "Signed", [Pairs([(each, "") for each in ("Name", "Date", "Signature")])]),
+        ("worth", "What it is worth", [Pairs(_worth(told))]),
     ]
-    signed.append(("worth", "What it is worth", [Pairs(_worth(told))]))
     return Document(
         title, [*(PageSection(*each) for each in signed), *found, *(PageSection(*each) for each in annex if each[2])]
     )
@@ -396,11 +396,15 @@ def _deviating(told: Finished, run: Assessment) -> Iterator[str]:
 
 
 def _built(told: Finished) -> _Rows:
-    run = told.run
+    run, model, owners = told.run, told.model, " and ".join(told.run.begun.label.owners)
     return [
         ("Parties", f"{told.party} (whose page this is) and {run.peer.name}"),
         ("Data set", f"{printable(run.begun.dataset)}, {run.begun.records:,} people of whom both sides had a record"),
-        *_class_row(told),
+        *(
+            []
+            if isinstance(model, JointItemsets)
+            else [("Class", f"{printable(model.schema.class_attribute.name)}, held by {owners}")]
+        ),
         ("Terms", _terms_text(run.begun.agreed)),
         ("Run", f"{run.begun.run}, began {run.began}, ended {run.ended}"),
     ]
@@ -408,13 +412,6 @@ def _built(told: Finished) -> _Rows:
 
 def _class_values(model: KeptResult) -> Sequence[str]:
     return () if isinstance(model, JointItemsets) else model.schema.class_attribute.values
-
-
-def _class_row(told: Finished) -> _Rows:
-    if isinstance(told.model, JointItemsets):
-        return []
-    name = printable(told.model.schema.class_attribute.name)
-    return [("Class", f"{name}, held by {' and '.join(told.run.begun.label.owners)}")]
 
 
 def _terms_text(terms: Terms) -> str:
@@ -429,15 +426,12 @@ def _terms_text(terms: Terms) -> str:
     rules = content.pop("rules") or {}
     every = {name: value for name, value in content.items() if name not in {"class_name", *unused}} | rules
     told = every | ({"omega": "all"} if terms.ranks and terms.omega is ALL else {})
-    return printable(", ".join(f"{name} {_term_text(value)}" for name, value in told.items() if value not in _OFF))
+    used = {name: value if isinstance(value, list) else [value] for name, value in told.items() if value not in _OFF}
+    return printable(", ".join(f"{name} {' '.join(map(str, value))}" for name, value in used.items()))
 
 
 _OFF: Final[tuple[object, ...]] = (None, [], "0")
 """What a term has that is not used: no limit, nothing listed, a share of nothing."""
-
-
-def _term_text(value: object) -> str:
-    return " ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _worth(told: Finished) -> _Rows:
@@ -477,22 +471,24 @@ def _settled(run: FinishedRun, found: JointItemsets) -> Iterator[tuple[str, str]
     most = 0 if rules is None else rules.most_sets
     of_both = sum(len({sides[column] for column, _ in items}) > 1 for items in run.itemsets)
     settled = sum(each.settled for each in found.frequent)
-    if not found.has_counts:
-        yield "Frequent sets", f"{len(found.frequent):,} at {found.least:,} records of {found.records:,} or more"
-        yield "Left undecided", f"{found.undecided:,} sets"
-        return
     yield "Frequent sets", f"{len(found.frequent):,} at {found.least:,} records of {found.records:,} or more"
-    yield "Known exactly", f"{settled:,} of them; {len(found.frequent) - settled:,} are estimated from disguised copies"
+    if found.has_counts:
+        estimated = f"{len(found.frequent) - settled:,} are estimated from disguised copies"
+        yield "Known exactly", f"{settled:,} of them; {estimated}"
     yield "Left undecided", f"{found.undecided:,} sets"
-    yield "Counted exactly", f"{of_both:,} sets with items of both sides, of at most {most:,}"
-    yield "Sent exactly", f"{len(run.itemsets) - of_both:,} sets of items of one side"
+    if found.has_counts:
+        yield "Counted exactly", f"{of_both:,} sets with items of both sides, of at most {most:,}"
+        yield "Sent exactly", f"{len(run.itemsets) - of_both:,} sets of items of one side"
 
 
 def _windows(told: Finished) -> list[ReportPart]:
     runs = sorted(told.alike, key=_window_order)
     if len(runs) < 2 or told.run.begun.agreed.learner is Learner.RULES or told.assessment.terms.hides_counts:
         return []
-    points = [WindowPoint(_window_name(run), _share(run.correct, run.tests), _cost_ratio(run)) for run in runs]
+    points = [
+        WindowPoint(_window_name(run), _share(run.correct, run.tests), _share(run.counted, run.countable))
+        for run in runs
+    ]
     label = "Accuracy and cost ratio against the window"
     said = "Runs over the same people that differ in method and window alone."
     heads = headed("<Window", "Accuracy", "Cost ratio", "Secure counts")
@@ -516,10 +512,6 @@ def _window_name(run: FinishedRun) -> str:
 
 def _share(part: float | None, whole: int | None) -> float | None:
     return None if part is None or not whole else part / whole
-
-
-def _cost_ratio(run: FinishedRun) -> float | None:
-    return _share(run.counted, run.countable)
 
 
 def _told_share(share: float | None) -> str:
@@ -596,16 +588,13 @@ def _privacy(told: Finished) -> list[ReportPart]:
         return []
     copy = told.copy
     if copy is None:
-        odds = ", ".join(f"{printable(name)} {_odds(each)}" for name, each in told.run.copy.odds.items())
+        strengths = told.run.copy.odds.items()
+        odds = ", ".join(f"{printable(name)} {f'{each} to 1' if each else 'infinite'}" for name, each in strengths)
         return [_GONE, f"Odds of a true value against any one other: {odds}."]
     counts = [_NOT_COUNTS] if told.assessment.terms.counts_exactly and not told.assessment.terms.hides_counts else []
     said = [*counts, reading_line(copy.read), *summary_lines(copy.found), *known_or_none(copy.found)]
     shown = figures(copy.found)
     return [*said, *shown, *([_KEEP] if shown else [])]
-
-
-def _odds(strength: str | None) -> str:
-    return "infinite" if strength is None else f"{strength} to 1"
 
 
 def _costs(costs: TrainReport) -> list[ReportPart]:
