@@ -37,7 +37,13 @@ def past_lines(told: Past, agree: Acceptance) -> list[str]:
         most = None if told.records is None else agree.life.bits_of(told.records)
         left = "" if told.records is None else f"; {_left(told.bits, most)}"
         lines.append(f"Revealed so far by trees alone, and predictions by them: {told.bits:,} bits at most{left}.")
-    lines += [*_answers_lines(agree), *[_apart_line(*each) for each in told.others]]
+    if agree.answers:
+        most_people = agree.life.most_predictions
+        whom = "anybody" if most_people is None else f"{most_people:,} people"
+        asker = "an asker whose rows all have the one value of its own under which a tree splits on our column"
+        reads = f"{asker} reads it of everybody it asks about"
+        lines.append(f"[agree] most_predictions allows answers about {whom}: {reads}.")
+    lines += [_apart_line(*each) for each in told.others]
     if told.epsilon == 0 and agree.epsilon is None:
         return lines
     spent = (
@@ -55,15 +61,6 @@ def _apart_line(other: Earlier, apart: Past) -> str:
     columns = ", ".join(map(printable, other.columns))
     head = f"Columns of this data set ({columns}) were released as {printable(other.dataset)!r} too: {runs}"
     return f"{head}. Bounds of [agree] do not add up over names: of people in both, more is known than these lines say."
-
-
-def _answers_lines(agree: Acceptance) -> list[str]:
-    most = agree.life.most_predictions
-    if not agree.answers:
-        return []
-    whom = "anybody" if most is None else f"{most:,} people"
-    asker = "an asker whose rows all have the one value of its own under which a tree splits on our column"
-    return [f"[agree] most_predictions allows answers about {whom}: {asker} reads it of everybody it asks about."]
 
 
 def run_lines(run: Assessment, told: Past, agree: Acceptance) -> list[str]:
@@ -370,13 +367,13 @@ def past_json(told: Past, agree: Acceptance, names: Iterable[str]) -> dict[str, 
         "told": {
             "runs": told.runs,
             "counts": told.counts,
-            "counts_of": vars(told.revealed),
+            "counts_of": told.revealed,
             "bits": told.bits,
-            "epsilon": _text(told.epsilon),
+            "epsilon": told.epsilon,
         },
-        "others": [{"dataset": each.dataset, "columns": list(each.columns)} for each, _ in told.others],
+        "others": [{"dataset": each.dataset, "columns": each.columns} for each, _ in told.others],
         "refused_now": None if told.changed is None else str(told.changed),
-        "allowed": {"runs": agree.life.most_runs, "counts": agree.life.most_counts, "epsilon": _text(agree.epsilon)},
+        "allowed": {"runs": agree.life.most_runs, "counts": agree.life.most_counts, "epsilon": agree.epsilon},
     }
 
 
@@ -387,23 +384,19 @@ def run_json(run: Assessment) -> dict[str, object]:
         "counts_at_most": run.most,
         "counts_probably": run.likely,
         "bits_at_most": run.bits,
-        "epsilon": _text(run.terms.noise),
+        "epsilon": run.terms.noise,
         "seen": seen_json(run.seen),
         "refused": None if run.flaw is None else str(run.flaw),
     }
-
-
-def _text(number: Fraction | None) -> str | None:
-    return None if number is None else str(number)
 
 
 def seen_json(seen: Seen | None) -> dict[str, int | None] | None:
     """Return by how many records counts must be wrong to be seen, for programs; None without exact counts."""
     if seen is None:
         return None
-    of_columns = None if seen.together is None else ceil(seen.together.wrong)
-    return {"one_group": _whole(seen.one), "two_groups": _whole(seen.two), "together": of_columns}
-
-
-def _whole(least: float | None) -> int | None:
-    return None if least is None else ceil(least)
+    least = {
+        "one_group": seen.one,
+        "two_groups": seen.two,
+        "together": None if seen.together is None else seen.together.wrong,
+    }
+    return {of: None if wrong is None else ceil(wrong) for of, wrong in least.items()}

@@ -1,7 +1,6 @@
 """A look before leaving, in words and as JSON: what becomes of columns, what a copy and a run reveal, what did."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict
 
 from party.data import Notice
 from party.node.check import LeavingCheck, LeavingColumn, OwnCopy, Past
@@ -139,10 +138,10 @@ def check_json(found: LeavingCheck, agree: Acceptance, notices: Notices) -> dict
             {
                 "name": column.name,
                 "class": column.is_class,
-                "values": dict(column.values),
+                "values": column.values,
                 "rarest": column.rarest,
                 "group": column.group,
-                "worth": None if column.worth is None else asdict(column.worth),
+                "worth": column.worth,
             }
             for column in found.columns
         ],

@@ -76,11 +76,8 @@ def published_lines(settings: Path, bit: BitDesign, digest: str) -> Iterator[str
 
 
 def bit_text(bit: BitDesign) -> str:
-    if isinf(bit.loss):
-        return (
-            "a bit discloses whether the model is right about the personal answers, with certainty (epsilon infinite)."
-        )
-    return f"a bit discloses whether the model is right about the personal answers, with epsilon {epsilon(bit.loss)}."
+    sure = "certainty (epsilon infinite)" if isinf(bit.loss) else f"epsilon {epsilon(bit.loss)}"
+    return f"a bit discloses whether the model is right about the personal answers, with {sure}."
 
 
 def live_line(address: str, every: int) -> str:

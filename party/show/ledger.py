@@ -219,7 +219,7 @@ def _dealing(told: Dealings) -> dict[str, object]:
         "dataset": told.dataset,
         "peer": told.peer.name,
         "fingerprint": told.peer.fingerprint,
-        "runs": list(told.runs),
+        "runs": told.runs,
         "first": told.first,
         "last": told.last,
         "alignments": [
@@ -231,7 +231,7 @@ def _dealing(told: Dealings) -> dict[str, object]:
         "crosstabs": list(map(_said, told.crosstabs.values())),
         "comparisons_refused": told.refused,
         "proposed": list(map(_proposal, told.proposed)),
-        "epsilons": list(map(str, told.epsilons)),
+        "epsilons": told.epsilons,
         "told": _side(told.told),
         "learned": _side(told.learned),
         "told_with_noise": _side(told.told_noisy),
@@ -255,7 +255,7 @@ def _side(side: Side) -> dict[str, object]:
         "itemsets": len(side.itemsets),
         "mined_trees": side.mined,
         "accuracies": len(side.accuracies),
-        "models": [digest.hex() for digest in side.models],
+        "models": side.models,
         "rows_classified": sum(map(len, side.answers.values())),
     }
 
@@ -288,15 +288,12 @@ def proposed_lines(job: Proposal) -> Iterator[str]:
     yield f"Job {job.name} of {of}: {_job_text(said.job)}{again}, proposed {job.time}"
     yield f"  terms: {printable(', '.join(terms))}"
     yield f"  by what was known then, of {said.records:,} records: {_would_text(said.reveals)}"
-    yield from (f"  {_word(*word)}" for word in job.words.values())
+    for name, approved, time in job.words.values():
+        yield f"  {'approved' if approved else 'refused'} by {printable(name)}, {time}"
 
 
 def _value(value: object) -> str:
     return "none" if value is None else json.dumps(value, ensure_ascii=False)  # NB: a peer chooses its texts
-
-
-def _word(name: str, approved: bool, time: str) -> str:
-    return f"{'approved' if approved else 'refused'} by {printable(name)}, {time}"
 
 
 def _would_text(would: WouldReveal) -> str:

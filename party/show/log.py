@@ -35,19 +35,15 @@ _log.addHandler(logging.NullHandler())  # without a log nobody prints what it wo
 
 
 class _Lines(logging.Formatter):
-    """A line per event: time, level, text."""
+    """A line per event, as text or as a JSON object: time, level, what."""
+
+    def __init__(self, *, as_json: bool) -> None:
+        super().__init__()
+        self._write = json.dumps if as_json else lambda parts: " ".join(parts.values())
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line."""
-        return " ".join(_parts(record).values())
-
-
-class _JsonLines(logging.Formatter):
-    """A JSON object per event."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        """Return the line."""
-        return json.dumps(_parts(record))
+        return self._write(_parts(record))
 
 
 class _LogFile(WatchedFileHandler):
@@ -64,11 +60,9 @@ class _LogFile(WatchedFileHandler):
             super().close()
 
     def _open(self) -> TextIOWrapper:
-        return open(self.baseFilename, "a", encoding=self.encoding, opener=_private)
-
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
+        return open(
+            self.baseFilename, "a", encoding=self.encoding, opener=lambda path, flags: os.open(path, flags, 0o600)
+        )
 
 
 def _parts(record: logging.LogRecord) -> dict[str, str]:
@@ -84,26 +78,20 @@ def _parts(record: logging.LogRecord) -> dict[str, str]:
 
 def start_details() -> logging.Handler:
     """Begin to print on the standard error what a log has, and more."""
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(_Lines())
-    return _added(handler, logging.DEBUG)
+    return _added(logging.StreamHandler(sys.stderr), logging.DEBUG)
 
 
 def start_log(target: str) -> logging.Handler:
-    handler: logging.Handler
     if target == AS_JSON:
-        handler = logging.StreamHandler(sys.stderr)
-        handler.setFormatter(_JsonLines())
-    else:
-        try:
-            handler = _LogFile(target, encoding="utf-8")
-        except OSError as error:
-            raise InputError(f"{target} cannot be written: {error.strerror or 'output error'}") from None
-        handler.setFormatter(_Lines())
-    return _added(handler, logging.INFO)
+        return _added(logging.StreamHandler(sys.stderr), logging.INFO, as_json=True)
+    try:
+        return _added(_LogFile(target, encoding="utf-8"), logging.INFO)
+    except OSError as error:
+        raise InputError(f"{target} cannot be written: {error.strerror or 'output error'}") from None
 
 
-def _added(handler: logging.Handler, level: int) -> logging.Handler:
+def _added(handler: logging.Handler, level: int, *, as_json: bool = False) -> logging.Handler:
+    handler.setFormatter(_Lines(as_json=as_json))
     logging.raiseExceptions = False  # a full disk takes the log away, and not the node
     house = logging.getLogger("party")
     handler.setLevel(level)

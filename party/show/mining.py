@@ -155,7 +155,10 @@ def mined_lines(mined: MinedModel, parts: Parts, questionnaire: Questionnaire, o
             "Counts are estimates, fitted node by node to the total above: class counts of branches may not add up to "
             "their parent's."
         )
-    yield f"Learned from {len(parts.train)} disguised records{_held_out(parts)}."
+    parted = {"to prune by": parts.pruning, "to test on": parts.test}
+    held = " and ".join(f"{len(part)} {use}" for use, part in parted.items() if part is not None)
+    held_out = f"; held out: {held}" if held else ""
+    yield f"Learned from {len(parts.train)} disguised records{held_out}."
     for line in given_lines(answers_given(parts.train.codes, questionnaire), len(parts.train)):
         yield f"  {line}"
     if mined.accuracy is not None and mined.guess is not None:
@@ -164,18 +167,9 @@ def mined_lines(mined: MinedModel, parts: Parts, questionnaire: Questionnaire, o
             yield f"Always guessing the commonest class would have {mined.guess.share:.4f}."
     yield from worth_lines(mined.model, mined.beats_guessing)
     if output is not None:
-        yield f"Wrote {output}: `cotally show` and `cotally predict` take it{_unmarked(mined)}."
+        unmarked = f"; the marks {MARK} are shown here alone" if mined.doubtful else ""
+        yield f"Wrote {output}: `cotally show` and `cotally predict` take it{unmarked}."
         yield f"What its rules leave of privacy: cotally privacy {questionnaire.path} --model {output}"
-
-
-def _unmarked(mined: MinedModel) -> str:
-    return f"; the marks {MARK} are shown here alone" if mined.doubtful else ""
-
-
-def _held_out(parts: Parts) -> str:
-    held = {"to prune by": parts.pruning, "to test on": parts.test}
-    told = [f"{len(part)} {use}" for use, part in held.items() if part is not None]
-    return f"; held out: {' and '.join(told)}" if told else ""
 
 
 def _accuracy_text(accuracy: Accuracy, held_out: int) -> str:

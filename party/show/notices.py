@@ -1,7 +1,7 @@
 """What the owner of a table should know of how it was read, in words: one table of sentences."""
 
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -72,11 +72,6 @@ def _sentence(notice: Notice) -> str:
     return words.format(**notice.values) if isinstance(words, str) else words(**notice.values)
 
 
-def _markers(columns: Sequence[tuple[str, Sequence[str]]]) -> str:
-    listed = "; ".join(f"{marker!r} in {', '.join(map(repr, names))}" for marker, names in columns)
-    return f"taken for missing cells: {listed}"
-
-
 def _ids_apart(few: int, ids: int, spelling: Spelling) -> str:
     apart = {
         Spelling.CASE: "are written in a different case from the others",
@@ -86,10 +81,6 @@ def _ids_apart(few: int, ids: int, spelling: Spelling) -> str:
         f"{few:,} of {ids:,} ids {apart[spelling]}: if they mean the same people at the peer, add "
         f'"{spelling.value}" to [data] id_alike on both sides, or these people are not found there'
     )
-
-
-def _treated(column: str, remarks: Sequence[Notice]) -> str:
-    return f"column {column!r}: {'; '.join(map(_sentence, remarks))}"
 
 
 def _texts(different: int, kind: str) -> str:
@@ -120,7 +111,10 @@ _SENTENCES: Final[Mapping[About, str | Callable[..., str]]] = {
     About.INDEX: f"{{path}}: column {{name!r}} {_INDEX}",
     About.UNNAMED_INDEX: f"{{path}}: column {{place}}, which has no name, {_INDEX}",
     About.NAMES_UNSEEN: "{path}: {names} names of columns hold invisible characters, which are left out",
-    About.MARKERS: _markers,
+    About.MARKERS: lambda columns: (
+        "taken for missing cells: "
+        + "; ".join(f"{marker!r} in {', '.join(map(repr, names))}" for marker, names in columns)
+    ),
     About.SPELLED_ALIKE: (
         "column {column!r}: {values} values differ from others only by case, blanks, width or leading zeros, and are "
         "taken for different ({cells} cells); if they mean the same, spell them alike in the file before the first run"
@@ -151,7 +145,7 @@ _SENTENCES: Final[Mapping[About, str | Callable[..., str]]] = {
         "column {column!r} alone gives the class of every record: if it is the class under another name, or known only "
         "afterwards, list it under ignore before anything leaves"
     ),
-    About.TREATED: _treated,
+    About.TREATED: lambda column, remarks: f"column {column!r}: {'; '.join(map(_sentence, remarks))}",
     About.BINNED: 'numbers that are not listed under [columns]: binned by bins = "{bins}"',
     About.TEXTS: _texts,
     About.MARKER_BELOW: "{number} occurs {cells} times below " + _MARKER,

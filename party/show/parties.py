@@ -5,7 +5,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from party.data.ids import IdLook
 from party.keys.certificates import Peer
 from party.keys.identity import Identity
 from party.node.doctor import Diagnosis, Layer
@@ -163,30 +162,27 @@ _BUSY: Final = "; a session runs there at present"
 
 
 def diagnosis_line(found: Diagnosis) -> str:
-    return f"{found.layer.value:<{_WIDTH}}{_verdict(found)}"
+    if found.error is not None:
+        told = f"FAILS: {found.error}"
+    elif not found.seen:
+        told = "not tried"
+    elif found.layer is Layer.LISTENING and len(found.seen) == 2:
+        told = _LISTENS.format(*found.seen)
+    else:
+        busy = _BUSY if found.layer is Layer.WELCOME and found.seen[2:] else ""
+        told = _SEEN[found.layer].format(*found.seen) + busy
+    return f"{found.layer.value:<{_WIDTH}}{told}"
 
 
 def diagnoses_json(layers: Sequence[Diagnosis]) -> dict[str, object]:
     told = [
-        {"layer": found.layer.value, "seen": list(found.seen), "error": found.error and str(found.error)}
-        for found in layers
+        {"layer": found.layer.value, "seen": found.seen, "error": found.error and str(found.error)} for found in layers
     ]
     return {"format": "cotally-doctor/1", "layers": told}
 
 
 def unread_line(config: Path) -> str:
     return f"The table was not read: `cotally check {config}` does that."
-
-
-def _verdict(found: Diagnosis) -> str:
-    if found.error is not None:
-        return f"FAILS: {found.error}"
-    if not found.seen:
-        return "not tried"
-    if found.layer is Layer.LISTENING and len(found.seen) == 2:
-        return _LISTENS.format(*found.seen)
-    busy = _BUSY if found.layer is Layer.WELCOME and found.seen[2:] else ""
-    return _SEEN[found.layer].format(*found.seen) + busy
 
 
 def matched_lines(matched: Matched) -> Iterator[str]:
@@ -200,7 +196,12 @@ def matched_lines(matched: Matched) -> Iterator[str]:
         more = ", ".join(overlap.alike)
         yield f"They are the same people in another spelling: add to [data] id_alike, on both sides, {more}"
     elif 2 * overlap.both < min(overlap.mine, overlap.yours):
-        yield from _look_lines(matched.look)
+        look = matched.look
+        if look.shapes:
+            how = "(9 for a digit): does the peer write its ids differently?"
+            yield f"Ours look like {' or '.join(look.shapes)} {how}"
+        if look.unpadded:
+            yield "Ours have no zeros in front: if these were lost, add zeros to [data] id_alike on both sides"
     if not matched.named:
         yield "Neither side learned which: without --count-only each side learns which of its own are common"
         return
@@ -209,15 +210,8 @@ def matched_lines(matched: Matched) -> Iterator[str]:
     yield f"{here:,} rows here and {there:,} at {peer} are on one list only and are not {used}"
 
 
-def _look_lines(look: IdLook) -> Iterator[str]:
-    if look.shapes:
-        yield f"Ours look like {' or '.join(look.shapes)} (9 for a digit): does the peer write its ids differently?"
-    if look.unpadded:
-        yield "Ours have no zeros in front: if these were lost, add zeros to [data] id_alike on both sides"
-
-
 def matched_json(matched: Matched) -> dict[str, object]:
     overlap = matched.overlap
     numbers = {"here": overlap.mine, "there": overlap.yours, "both": overlap.both}
     head = {"format": "cotally-matched/1", "peer": matched.peer}
-    return {**head, **numbers, "named": matched.named, "alike": list(overlap.alike)}
+    return {**head, **numbers, "named": matched.named, "alike": overlap.alike}

@@ -11,10 +11,10 @@ from party.show.privacy_short import (
     Names,
     assumption_lines,
     epsilon,
+    figures,
     legend_rows,
     listed,
     percent,
-    short_parts,
     summary_lines,
     titled,
 )
@@ -28,8 +28,10 @@ Attributes = tuple[AttributeFindings, ...]
 _INDENT = "  "
 
 
-def full_parts(found: Findings) -> list[ReportPart]:
+def privacy_parts(found: Findings, *, full: bool = False) -> list[ReportPart]:
     text: list[ReportPart] = [*summary_lines(found)]
+    if not full:
+        return [*text, *figures(found)]
     for alike in _alike(found.attributes):
         text += ["", *attribute_lines(alike)]
     for group in found.groups:
@@ -99,6 +101,11 @@ def group_lines(group: GroupFindings, found: Findings) -> list[str]:
     lies = group.kind in (Kind.RELATED, Kind.CROSSWISE)
     worth = "the most that its attributes keep secret together" if lies else "of whether it is the truth"
     infinite = ": some response rules combinations of values out" if isinf(group.loss) else ""
+    known = ""
+    if group.loss_if_known not in (None, group.loss):
+        share = group.given_away
+        sure = "" if share is None else f", to whom the truth of {percent(share)} is then certain"
+        known = f"; infinite against someone who knows a personal answer of the respondent{sure}"
     alike: dict[tuple[int, int], list[Relation]] = {}
     for relation in group.relations:
         sizes = len(found.attributes[relation.first].values), len(found.attributes[relation.second].values)
@@ -107,17 +114,10 @@ def group_lines(group: GroupFindings, found: Findings) -> list[str]:
     text = [
         f"Its coin: {group.coin_bits:.3f} bits, {worth}.",
         f"Smallest single-entry privacy of its attributes, each by its own response: {percent(group.single_entry)}.",
-        f"Epsilon of all its attributes together: {epsilon(group.loss)}{infinite}{_if_known(group)}.",
+        f"Epsilon of all its attributes together: {epsilon(group.loss)}{infinite}{known}.",
         *[_relation_line(sizes, pairs, found) for sizes, pairs in sorted(alike.items())],
     ]
     return [f"{title[0].upper()}{title[1:]} ({names}):", *_indented(text)]
-
-
-def _if_known(group: GroupFindings) -> str:
-    if group.loss_if_known in (None, group.loss):
-        return ""
-    share = "" if group.given_away is None else f", to whom the truth of {percent(group.given_away)} is then certain"
-    return f"; infinite against someone who knows a personal answer of the respondent{share}"
 
 
 def _relation_line(sizes: tuple[int, int], pairs: Sequence[Relation], found: Findings) -> str:
@@ -140,10 +140,6 @@ def _relation_line(sizes: tuple[int, int], pairs: Sequence[Relation], found: Fin
 
 def _indented(sentences: Sequence[str]) -> list[str]:
     return [f"{_INDENT}{sentence}" for sentence in sentences]
-
-
-def privacy_parts(found: Findings, *, full: bool = False) -> list[ReportPart]:
-    return full_parts(found) if full else short_parts(found)
 
 
 def report_parts(found: Findings, questionnaire: Questionnaire, *, full: bool) -> list[ReportPart]:

@@ -231,10 +231,6 @@ class Belief:
     after: Fraction
 
 
-def short_parts(found: Findings) -> list[ReportPart]:
-    return [*summary_lines(found), *figures(found)]
-
-
 def figures(found: Findings) -> list[ReportPart]:
     """Return a table of each disguised attribute, what its measures mean, and what was taken to be known."""
     if not any(own.hides for own in found.attributes):
@@ -297,17 +293,14 @@ def _disguised(found: Findings) -> str:
             told.setdefault(question_text(group.kind, group.truth, values), []).extend(found.names(hiding))
     is_plain = len(told) == 1 or (None not in sizes and len(sizes) == len(told))  # the number of values says which
     each = [text if is_plain else f"of {listed(names)}, {text}" for text, names in told.items()]
+    odds = odds_text((own.name, own.odds) for own in found.attributes if own.hides)
+    alike = all(group.kind in (Kind.RELATED, Kind.CROSSWISE) for group in found.groups)
+    clearest = "" if alike else " (in the clearest response)"
+    likely = f" Odds of a true value against any one other{clearest}: {odds}." if odds else ""
     constant = [own.name for own in found.attributes if own.group is not None and not own.hides]
     if constant:
         each.append(f"{listed(constant)} {'has' if len(constant) == 1 else 'have'} one value, with nothing to hide")
-    return f"{start}, in {many}: {'; '.join(each)}.{_odds(found)}"
-
-
-def _odds(found: Findings) -> str:
-    told = odds_text((own.name, own.odds) for own in found.attributes if own.hides)
-    alike = all(group.kind in (Kind.RELATED, Kind.CROSSWISE) for group in found.groups)
-    clearest = "" if alike else " (in the clearest response)"
-    return f" Odds of a true value against any one other{clearest}: {told}." if told else ""
+    return f"{start}, in {many}: {'; '.join(each)}.{likely}"
 
 
 def _worst(found: Findings) -> list[str]:
@@ -315,25 +308,17 @@ def _worst(found: Findings) -> list[str]:
     columns = [k for k in range(len(found.attributes)) if found.is_alone(k) and k not in found.disclosed]
     if not columns:
         return []
-    rises = {k: _rise(found, k) for k in columns}
+    raised = {k: found.attributes[k].own.rise for k in columns}
+    rises = {k: Belief(k, rise.value, rise.before, rise.after) for k, rise in raised.items()}
     worst = max(rises.values(), key=lambda belief: (belief.after - belief.before, belief.after))
     alike = [k for k in columns if (rises[k].before, rises[k].after) == (worst.before, worst.after)]
     others = f"; {listed(found.names(alike[1:]))} likewise" if 1 < len(alike) <= 4 else ""
     text = f"Worst attribute: {_told(found, worst)}{others}."
-    firmest = max((_firmest(found, k) for k in columns), key=lambda belief: belief.after)
+    owns = ((found.attributes[k], k) for k in columns)
+    firmest = max((strongest(own.own, own.prior, k) for own, k in owns), key=lambda belief: belief.after)
     if firmest.after > worst.after:
         text += f" Strongest belief overall, mostly because it was strong before: {_told(found, firmest)}."
     return [text]
-
-
-def _rise(found: Findings, column: int) -> Belief:
-    rise = found.attributes[column].own.rise
-    return Belief(column, rise.value, rise.before, rise.after)
-
-
-def _firmest(found: Findings, column: int) -> Belief:
-    own = found.attributes[column]
-    return strongest(own.own, own.prior, column)
 
 
 def _told(found: Findings, belief: Belief) -> str:
@@ -437,9 +422,10 @@ def reading_line(found: Disclosure | None, copy_is: str = "this copy") -> str:
         return f"A receiver of {copy_is} sees every value: it hides nothing."
     copy, apart = found.copy, found.apart
     guess = max(found.values, found.record, key=lambda each: each.whole)
-    less = [f"with one coin per column {_shares(apart)}"] if found.shared else []
-    less.append(f"by guessing the commonest {_shares(guess)}")
-    read = f"reads {percent(_whole(copy))} of whole records and {percent(_cells(copy))} of cells"
+    (whole, cells), of_apart, of_guess = (list(map(percent, _shares(each))) for each in (copy, apart, guess))
+    less = [f"with one coin per column {' and '.join(of_apart)}"] if found.shared else []
+    less.append(f"by guessing the commonest {' and '.join(of_guess)}")
+    read = f"reads {whole} of whole records and {cells} of cells"
     sure = "no record" if not copy.sure else f"{percent(Fraction(copy.sure, copy.records))} of records"
     column, common = map(percent, found.clearest)
     clearest = f"Of the column that shows most it reads {column} (by guessing {common})."
@@ -452,23 +438,19 @@ def reading_json(found: Disclosure | None) -> dict[str, object] | None:
         return None
     return {
         "records_looked_at": found.copy.records,
-        "whole_records": float(_whole(found.copy)),
-        "cells": float(_cells(found.copy)),
+        **_shares_json(found.copy),
         "certain_records": found.copy.sure / found.copy.records,
         "clearest_column": dict(zip(("cells", "commonest"), map(float, found.clearest), strict=True)),
-        "one_coin_per_column": {"whole_records": float(_whole(found.apart)), "cells": float(_cells(found.apart))},
-        "commonest_values": {"whole_records": float(_whole(found.values)), "cells": float(_cells(found.values))},
-        "commonest_record": {"whole_records": float(_whole(found.record)), "cells": float(_cells(found.record))},
+        "one_coin_per_column": _shares_json(found.apart),
+        "commonest_values": _shares_json(found.values),
+        "commonest_record": _shares_json(found.record),
     }
 
 
-def _shares(reading: CopyReading) -> str:
-    return f"{percent(_whole(reading))} and {percent(_cells(reading))}"
+def _shares(reading: CopyReading) -> tuple[Fraction, Fraction]:
+    """Return the shares of whole records and of cells that are read."""
+    return Fraction(reading.whole, reading.records), Fraction(reading.cells, reading.of)
 
 
-def _whole(reading: CopyReading) -> Fraction:
-    return Fraction(reading.whole, reading.records)
-
-
-def _cells(reading: CopyReading) -> Fraction:
-    return Fraction(reading.cells, reading.of)
+def _shares_json(reading: CopyReading) -> dict[str, object]:
+    return dict(zip(("whole_records", "cells"), map(float, _shares(reading)), strict=True))

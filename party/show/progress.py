@@ -126,7 +126,7 @@ class Display:
 
     def __init__(self, stream: TextIO, clock: MonotonicClock) -> None:
         self._stream, self._clock = stream, clock
-        self._phase, self._shown_at = "", 0.0
+        self._estimate, self._phase, self._shown_at = TimeLeft(), "", 0.0
 
     def show(self, step: Step) -> None:
         """Take note of how far the run is."""
@@ -167,13 +167,14 @@ class TerminalDisplay(Display):
 
     def __init__(self, stream: TextIO, clock: MonotonicClock, columns: int) -> None:
         super().__init__(stream, clock)
-        self._estimate, self._columns, self._drawn = TimeLeft(), columns, False
+        self._columns, self._drawn = columns, False
 
     def show(self, step: Step) -> None:
         """Redraw the line."""
         text = self._estimate.describe(step, self._clock())
         if self._due(step, _REDRAW_EVERY):
-            has_bar = step.total > 0 and self._columns >= _LEAST_FOR_A_BAR and _knows_bars(self._stream)
+            encoding = getattr(self._stream, "encoding", None) or "utf-8"
+            has_bar = step.total > 0 and self._columns >= _LEAST_FOR_A_BAR and "utf" in encoding.lower()
             line = rendered([_line(step, text, has_bar)], self._columns - 1, styled=has_colours(self._stream))
             self._stream.write(CLEAR + line.rstrip("\n"))
             self._stream.flush()
@@ -208,16 +209,10 @@ def _line(step: Step, text: str, has_bar: bool) -> Table:
     return line
 
 
-def _knows_bars(stream: TextIO) -> bool:
-    return "utf" in (getattr(stream, "encoding", None) or "utf-8").lower()
-
-
 class LineDisplay(Display):
     """A line at the start of each phase, every ten seconds, and at its end."""
 
-    def __init__(self, stream: TextIO, clock: MonotonicClock) -> None:
-        super().__init__(stream, clock)
-        self._estimate, self._last = TimeLeft(), ""
+    _last = ""
 
     def show(self, step: Step) -> None:
         """Write a line where one is due, no end twice."""

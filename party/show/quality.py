@@ -35,15 +35,12 @@ def ranking_lines(table: ScoreTable, classes: Sequence[str]) -> Iterator[str]:
     name = printable(classes[ranked])
     if (auc := table.auc()) is not None and (ks := table.ks()) is not None:
         yield f"AUC {figure_text(auc)}, KS {figure_text(ks)}, ranking by how likely {name} is"
-    if len(classes) > 1:
-        yield _found_text(name, table.recall(ranked), table.precision(ranked))
-
-
-def _found_text(name: str, recall: Figure | None, precision: Figure | None) -> str:
-    if recall is None:
-        return f"Too few of these records are {name} to say how many of them the model finds"
-    called = f"; of those whom it calls {name}, {figure_text(precision)} are" if precision else ""
-    return f"Of those who are {name}, the model finds {figure_text(recall)}{called}"
+    recall, precision = table.recall(ranked), table.precision(ranked)
+    if len(classes) > 1 and recall is None:
+        yield f"Too few of these records are {name} to say how many of them the model finds"
+    elif len(classes) > 1 and recall is not None:
+        called = f"; of those whom it calls {name}, {figure_text(precision)} are" if precision else ""
+        yield f"Of those who are {name}, the model finds {figure_text(recall)}{called}"
 
 
 def confusion_grid(table: ScoreTable, classes: Sequence[str]) -> Grid:
@@ -139,7 +136,7 @@ def _perfect_lines(model: Model, table: ScoreTable | None) -> list[str]:
         whom = "every training record"
     elif (place := _deciding(model)) is None:
         return []
-    elif table is not None and _is_perfect(table.accuracy()):
+    elif table is not None and table.accuracy().value >= max(_PERFECT, 1 - table.accuracy().error):
         whom = "nearly every held-out record"
     elif isinstance(model, Tree) and all(max(leaf.tenths, default=0) == TENTHS for leaf in leaves_below(model.root)):
         whom = "nearly every training record"
@@ -159,10 +156,6 @@ def _deciding(model: Model) -> int | None:
 
 
 _PERFECT = 0.99
-
-
-def _is_perfect(accuracy: Figure) -> bool:
-    return accuracy.value + accuracy.error >= 1 and accuracy.value >= _PERFECT
 
 
 _SURE = 2

@@ -84,7 +84,11 @@ def rehearsal_page(sides: Sides, found: Sequence[Tried]) -> Document:
     ]
     grid = Grid(headed("<choice", *(_FIGURES[name][0] for name in kept)), rows, rule=True)
     commonest, _ = _commonest(found)
-    shares = [_interval(each) for each in found]
+    shares = [
+        Interval(choice_text(each), share, share - _WIDE * error, share + _WIDE * error)
+        for each in found
+        for share, error in (_accuracy(each),)
+    ]
     picture = intervals_svg("Accuracy on held-out records, 95%", shares, commonest.value, alone=False)
     label = "Accuracy of each choice on held-out records; the line is the commonest class"
     sections = [
@@ -92,15 +96,6 @@ def rehearsal_page(sides: Sides, found: Sequence[Tried]) -> Document:
         PageSection("found", "What each choice gives", [grid, Drawing(label, picture), "", *_notes(found)]),
     ]
     return Document(f"Rehearsal of {printable(found[0].terms.class_name)}", sections)
-
-
-def _text(name: str, value: float | None) -> str:
-    return "-" if value is None else format(value, _FIGURES[name][1])
-
-
-def _interval(tried: Tried) -> Interval:
-    share, error = _accuracy(tried)
-    return Interval(choice_text(tried), share, share - _WIDE * error, share + _WIDE * error)
 
 
 def _supposed(sides: Sides, found: Sequence[Tried]) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -209,32 +209,22 @@ def _draw(figure: "Figure", report: RunReport) -> None:
     )
     (accuracy, cost), (seconds, sent) = figure.subplots(2, 2)
     _draw_accuracy(accuracy, report)
-    _draw_bars(cost, report, _Bars("Cost ratio in %: counts, of those of SMC only", _percent))
-    _draw_bars(seconds, report, _Bars("Seconds of a run", lambda row: row.seconds))
-    _draw_bars(sent, report, _Bars("Megabytes sent by both", _megabytes))
+    _draw_bars(
+        cost,
+        report,
+        "Cost ratio in %: counts, of those of SMC only",
+        lambda row: None if row.cost_ratio is None else 100 * row.cost_ratio,
+    )
+    _draw_bars(seconds, report, "Seconds of a run", lambda row: row.seconds)
+    _draw_bars(
+        sent,
+        report,
+        "Megabytes sent by both",
+        lambda row: None if row.bytes_sent is None else row.bytes_sent.both / 1e6,
+    )
     handles, labels = accuracy.get_legend_handles_labels()
     if handles:
         figure.legend(handles, labels, loc="outside lower left", ncols=2, frameon=False)
-
-
-def _percent(row: Row) -> float | None:
-    return None if row.cost_ratio is None else 100 * row.cost_ratio
-
-
-def _megabytes(row: Row) -> float | None:
-    return None if row.bytes_sent is None else row.bytes_sent.both / 1e6
-
-
-@dataclass(frozen=True)
-class _Bars:
-    """A panel: its title, and what it shows of a row."""
-
-    title: str
-    value: Callable[[Row], float | None]
-
-
-def _short(value: float) -> str:
-    return f"{value:,.{0 if value >= 10 else 1 if value >= 1 else 2}f}"
 
 
 def _series(report: RunReport) -> Iterator[tuple[str, str, RunReport]]:
@@ -273,19 +263,20 @@ def _draw_accuracy(axes: "Axes", report: RunReport) -> None:
     axes.set_ylim(max(min(drawn) - margin, 0), min(max(drawn) + margin, 1.005))
 
 
-def _draw_bars(axes: "Axes", report: RunReport, bars: _Bars) -> None:
-    axes.set_title(bars.title, loc="left", fontsize=10)
+def _draw_bars(axes: "Axes", report: RunReport, title: str, value: Callable[[Row], float | None]) -> None:
+    axes.set_title(title, loc="left", fontsize=10)
     series = list(_series(report))
     width = 0.8 / max(1, len(series))
     for number, (name, colour, way) in enumerate(series):
-        rows = [row for row in way.rows if row.method in (Method.HYBRID, Method.SMC) and bars.value(row) is not None]
+        rows = [row for row in way.rows if row.method in (Method.HYBRID, Method.SMC) and value(row) is not None]
         shift = (number - (len(series) - 1) / 2) * width
         places = [_place(report, row) + shift for row in rows]
-        values = [bars.value(row) or 0.0 for row in rows]
+        values = [value(row) or 0.0 for row in rows]
         axes.bar(places, values, width=0.9 * width, color=colour, label=name)
-        for place, value in zip(places, values, strict=True):
+        for place, high in zip(places, values, strict=True):
+            text = f"{high:,.{0 if high >= 10 else 1 if high >= 1 else 2}f}"
             axes.annotate(
-                _short(value), (place, value), xytext=(0, 3), textcoords="offset points", ha="center",
+                text, (place, high), xytext=(0, 3), textcoords="offset points", ha="center",
                 fontsize=8,
             )  # fmt: skip
     _prepare(axes, report)

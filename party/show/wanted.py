@@ -48,8 +48,8 @@ def choices_json(odds: Fraction, share: Fraction, found: Sequence[FittingDesign]
     """Return it for programs."""
     rows = [
         {
-            "of": each.of if isinstance(each.of, int) else each.of if isinstance(each.of, int) else each.of.value,
-            "theta": str(each.truth),
+            "of": each.of,
+            "theta": each.truth,
             "belief": float(each.beliefs[0]),
             "belief_otherwise": float(each.beliefs[1]),
             "coins": each.coins,
@@ -58,7 +58,7 @@ def choices_json(odds: Fraction, share: Fraction, found: Sequence[FittingDesign]
         }
         for each in found
     ]
-    return {"format": "cotally-advice/1", "odds": str(odds), "share": str(share), "choices": rows}
+    return {"format": "cotally-advice/1", "odds": odds, "share": share, "choices": rows}
 
 
 def choice_blocks(odds: Fraction, share: Fraction, found: Sequence[FittingDesign]) -> list[Block]:

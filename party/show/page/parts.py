@@ -18,22 +18,9 @@ from protocols.errors import InputError
 _MARKED = re.compile(r"[\\`*_\[\]<>|#&~$@]|:(?=//)|(?<=www)\.")
 
 
-def render(template: str, words: dict[str, object]) -> str:
-    return _environment().get_template(template).render(words)
-
-
-def render_markdown(template: str, words: dict[str, object]) -> str:
-    """Return a Markdown template filled with words: none of them can make a link, a tag, a heading or a list."""
-    environment = Environment(
-        loader=FunctionLoader(page_file),
-        autoescape=False,  # noqa: S701  # what Markdown would read is escaped by `finalize`
-        finalize=_plain,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    return environment.get_template(template).render(words)
+def render(template: str, words: dict[str, object], *, markdown: bool = False) -> str:
+    """Return a template filled with words; in Markdown none of them can make a link, a tag, a heading or a list."""
+    return _environment(markdown).get_template(template).render(words)
 
 
 def _plain(value: object) -> object:
@@ -42,13 +29,15 @@ def _plain(value: object) -> object:
 
 
 @cache
-def _environment() -> Environment:
+def _environment(markdown: bool) -> Environment:
     return Environment(
         loader=FunctionLoader(page_file),
-        autoescape=True,
+        autoescape=not markdown,  # noqa: S701  # what Markdown would read is escaped by `finalize`
+        finalize=_plain if markdown else None,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        keep_trailing_newline=markdown,
     )
 
 
@@ -82,7 +71,7 @@ def style_source() -> str:
 
 def as_markdown(page: Document) -> str:
     """Return a page as Markdown: drawings as text or else images, names as plain text whatever they hold."""
-    return render_markdown("page.md", {"page": page, "paragraphs": _paragraphs, "image": _image})
+    return render("page.md", {"page": page, "paragraphs": _paragraphs, "image": _image}, markdown=True)
 
 
 def _image(svg: str) -> str:
@@ -122,12 +111,8 @@ def png_of(svg: str) -> bytes:
         import resvg_py  # noqa: PLC0415  # an extra: only who wants images needs it
     except ImportError:
         raise InputError("images need resvg: pip install '.[png]' in cotally's clone, or draw by --svg") from None
-    return bytes(resvg_py.svg_to_bytes(svg_string=svg, background="white", zoom=_zoom(svg)))
-
-
-def _zoom(svg: str) -> float:
     width, height = (int(number) for number in re.findall(r' (?:width|height)="(\d+)"', svg.partition(">")[0]))
     zoom = min(_ZOOM, sqrt(_MOST_PIXELS / (width * height)))
     if zoom < _LEAST_ZOOM:
         raise InputError(f"{width} x {height} is too large for an image: leave levels out (--levels), or use --svg")
-    return zoom
+    return bytes(resvg_py.svg_to_bytes(svg_string=svg, background="white", zoom=zoom))

@@ -147,7 +147,11 @@ def _drawn(told: SurveyTold, title: str, findings: Sequence[Finding]) -> str:
 def _grid(told: SurveyTold, title: str, findings: Sequence[Finding]) -> Grid:
     percent = f"{100 * told.options.confidence:g}%"
     heads = headed("<Answer", "Share", "Error:3", f"{percent} from", "to", "Of:3")
-    rows = [_row(finding) for finding in findings]
+    numbers = ((float(f.estimate.proportion), f.estimate.proportion_error, *f.interval) for f in findings)
+    rows = [
+        [printable(f.text), *(f"{share:.4f}" for share in shares), f"{f.estimate.records:,}"]
+        for f, shares in zip(findings, numbers, strict=True)
+    ]
     if any(finding.corrected is not None for finding in findings):
         heads += headed("Corrected", "Error of it:3")
         rows = [[*row, *_corrected(finding)] for row, finding in zip(rows, findings, strict=True)]
@@ -155,11 +159,6 @@ def _grid(told: SurveyTold, title: str, findings: Sequence[Finding]) -> Grid:
         heads += headed("Weights of files:3", "Chi-square:3")
         rows = [[*row, *_combination(finding)] for row, finding in zip(rows, findings, strict=True)]
     return Grid(heads, rows, title=title)
-
-
-def _row(finding: Finding) -> list[str]:
-    shares = (float(finding.estimate.proportion), finding.estimate.proportion_error, *finding.interval)
-    return [printable(finding.text), *(f"{share:.4f}" for share in shares), f"{finding.estimate.records:,}"]
 
 
 def _corrected(finding: Finding) -> list[str]:

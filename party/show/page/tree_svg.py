@@ -105,7 +105,9 @@ def tree_svg(tree: Tree, levels: int | None = None, *, alone: bool = True) -> st
 
 
 def _places(tree: Tree, levels: int | None) -> Iterator[_Place]:
-    sizes = _nodes_below(tree)
+    sizes: dict[int, int] = {}  # how many nodes are below each, by its identity
+    for _, each in reversed(list(tree.nodes())):
+        sizes[id(each)] = sum(sizes[id(child)] + 1 for child in each.children) if isinstance(each, Split) else 0
     pending: list[tuple[int, Node, str, int | None]] = [(0, tree.root, "", None)]
     number = 0
     while pending:
@@ -117,14 +119,6 @@ def _places(tree: Tree, levels: int | None) -> Iterator[_Place]:
             below = [(depth + 1, child, value, number) for value, child in zip(values, node.children, strict=True)]
             pending += reversed(below)
         number += 1
-
-
-def _nodes_below(tree: Tree) -> dict[int, int]:
-    """Return how many nodes are below each, by its identity."""
-    below: dict[int, int] = {}
-    for _, node in reversed(list(tree.nodes())):
-        below[id(node)] = sum(below[id(child)] + 1 for child in node.children) if isinstance(node, Split) else 0
-    return below
 
 
 def _link(parent: tuple[int, int], child: tuple[int, int]) -> str:
