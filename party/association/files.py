@@ -9,7 +9,7 @@ import csv
 import io
 import zlib
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
@@ -155,17 +155,10 @@ def _from_rows(frame: Frame, design: BasketDesign) -> Baskets:
             raise owners.error("the id is missing: give each row one", row)
         first.setdefault(owner, frame.lines[row])
         baskets.setdefault(owner, []).extend([] if item is None else [named[item]])
-    return _gathered(baskets.items(), first, frame, design)
-
-
-def _gathered(
-    baskets: Iterable[tuple[str, list[str]]], first: dict[str, int], frame: Frame, design: BasketDesign
-) -> Baskets:
-    gathering, ids = _Gathering(design, frame.path), []
-    for owner, names in baskets:
-        gathering.add(names, first[owner])
-        ids.append(owner)
-    return gathering.finished(ids)
+    gathering = _Gathering(design, frame.path)
+    for basket, names in baskets.items():
+        gathering.add(names, first[basket])
+    return gathering.finished([*baskets])
 
 
 def _has_truths(source: Any, design: BasketDesign) -> bool:

@@ -99,12 +99,11 @@ def result_frame(columns: Any) -> Any:  # a pandas DataFrame
     except ImportError:
         raise InputError("data frames need pandas: pip install '.[pandas]' in cotally's clone") from None
     return pd.DataFrame(
-        {name: pd.Series(cells, dtype=None if len(cells) else _type(cells)) for name, cells in columns.items()}
+        {
+            name: pd.Series(cells, dtype=None if len(cells) else getattr(cells, "dtype", object))
+            for name, cells in columns.items()
+        }
     )
-
-
-def _type(cells: Any) -> Any:
-    return getattr(cells, "dtype", object)
 
 
 ITEMSET_COLUMNS = ("support", "itemsets", "standard_error", "low", "high", "straddles")
@@ -215,7 +214,10 @@ def rule_columns(found: MinedRules, items: Sequence[str], confidence: float, wan
 
 def write_result(path: Path, columns: ResultColumns) -> None:
     """Write a result as a table; a set is a JSON list of its items, sorted."""
-    cells = [[_cell(cell) for cell in (c.tolist() if isinstance(c, np.ndarray) else c)] for c in columns.values()]
+    cells = [
+        [json.dumps(sorted(cell), ensure_ascii=False) if isinstance(cell, frozenset) else cell for cell in column]
+        for column in (c.tolist() if isinstance(c, np.ndarray) else c for c in columns.values())
+    ]
     write_table(path, list(columns), cells, str)
 
 
@@ -223,10 +225,6 @@ def result_json(columns: ResultColumns) -> list[dict[str, object]]:
     """Return a result row by row."""
     cells = (c.tolist() if isinstance(c, np.ndarray) else c for c in columns.values())
     return [dict(zip(columns, row, strict=True)) for row in zip(*cells, strict=True)]
-
-
-def _cell(cell: Any) -> Any:
-    return json.dumps(sorted(cell), ensure_ascii=False) if isinstance(cell, frozenset) else cell
 
 
 def item_names(found: JointItemsets) -> list[str]:

@@ -83,19 +83,18 @@ def disguise_table(
         Path(secret), dataset, frame.path.stem, lambda key: _release(key, questionnaire, ids, codes, answers)
     )
     responses = questionnaire.design.randomize(codes, watch(keyed_draw(noted.key, noted.dataset, ids)), answers)
-    return replace(_as_text(questionnaire, responses, ids, frame), read=_read(codes, responses, questionnaire, noted))
-
-
-def _read(codes: Codes, responses: Codes, questionnaire: Questionnaire, noted: CoinSecret) -> Disclosure | None:
     looked = read_rows(len(codes))
     chance = compared_draw(noted.key, noted.dataset, len(looked))
-    return disclosure(codes[looked], responses[looked], questionnaire.design, chance)
+    read = disclosure(codes[looked], responses[looked], questionnaire.design, chance)
+    return replace(_as_text(questionnaire, responses, ids, frame), read=read)
 
 
 def _noted(path: Path, dataset: str | None, stem: str, release: Callable[[bytes], Mapping[str, object]]) -> CoinSecret:
     """Return the secret, on which this release is noted: one that was there must have been used for the same."""
     if not is_there(path):
-        name, key = _new_name(stem if dataset is None else dataset), new_key()
+        name, key = stem if dataset is None else dataset, new_key()
+        if (flaw := name_flaw(name)) is not None:  # coins could not be made from it for ever after
+            raise ConfigError(f"the name of the data set {flaw}: give it another name")
         made = CoinSecret(name, key, release(key))
         write_coin_secret(path, made)
         return made
@@ -104,14 +103,6 @@ def _noted(path: Path, dataset: str | None, stem: str, release: Callable[[bytes]
         raise ConfigError(f"{path} is the secret of data set {known.dataset!r}: name a new secret file for another")
     check_same(path, known, release(known.key))
     return known
-
-
-def _new_name(dataset: str) -> str:
-    """Refuse, before a secret is made, what coins cannot be made from for ever after."""
-    flaw = name_flaw(dataset)
-    if flaw is not None:
-        raise ConfigError(f"the name of the data set {flaw}: give it another name")
-    return dataset
 
 
 def _ids(frame: Frame, questionnaire: Questionnaire) -> list[str]:

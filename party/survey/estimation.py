@@ -101,10 +101,8 @@ class Finding:
     def cells(self, likely: MostLikely) -> Iterator[tuple[tuple[str, ...], float]]:
         """Yield every cell of the likely distribution by its labels."""
         for cell in cells(likely.shares.shape):
-            yield (
-                tuple(labels[code] for labels, code in zip(self.labels, cell, strict=True)),
-                float(likely.shares[cell]),
-            )
+            values = tuple(labels[code] for labels, code in zip(self.labels, cell, strict=True))
+            yield values, float(likely.shares[cell])
 
     def to_json(self) -> Mapping[str, object]:
         """Return plain types for `json.dumps`."""

@@ -32,16 +32,11 @@ IMPOSSIBLE_ERRORS = 6  # standard errors beyond what can be: by chance once in 1
 def check_signal(survey: Survey) -> None:
     """Refuse records whose counts the coins hide altogether (FAULTS B6): theta is too near a guess."""
     for part in (survey,) if isinstance(survey, Responses) else survey.parts:
-        _check_one(part)
-
-
-def _check_one(survey: Responses) -> None:
-    for group, column, _, records, error in _count_errors(survey.design, survey.codes):
-        if drowns(error, records):
-            raise InputError(
-                f"theta = {survey.design.truth(group)} hides column {survey.schema.columns[column].name!r} from so few "
-                f"answers: with {records} to learn from, the standard error of a count may be {error:.1f}; collect more"
-            )
+        for group, column, _, records, error in _count_errors(part.design, part.codes):
+            if drowns(error, records):
+                hidden = f"theta = {part.design.truth(group)} hides column {part.schema.columns[column].name!r}"
+                few = f"with {records} to learn from, the standard error of a count may be {error:.1f}"
+                raise InputError(f"{hidden} from so few answers: {few}; collect more")
 
 
 def check_origin(codes: Codes, questionnaire: Questionnaire) -> None:

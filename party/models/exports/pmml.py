@@ -78,14 +78,11 @@ def _field(name: str, values: Iterable[str]) -> str:
 
 def _data_field(reading: CellReading) -> str:
     kind, scale = ("continuous", "double") if reading.ranges and not reading.dated else ("categorical", "string")
-    marks = [mark for mark in reading.absent if scale == "string" or _is_number(mark)]
+    numbers = {mark for mark in reading.absent if mark.lstrip("-").replace(".", "", 1).isdecimal()}
+    marks = [mark for mark in reading.absent if scale == "string" or mark in numbers]
     kind, scale = ("continuous", "date") if reading.dated else (kind, scale)
     absent = [_tag("Value", value=mark, property="missing") for mark in marks if not reading.dated]
     return _tag("DataField", *absent, name=reading.column, optype=kind, dataType=scale)
-
-
-def _is_number(text: str) -> bool:
-    return text.lstrip("-").replace(".", "", 1).isdecimal()
 
 
 def _derived(name: str, reading: CellReading) -> str:
@@ -121,12 +118,9 @@ def _cell(name: str, text: str) -> str:
 def _interval(each: Range, dated: bool) -> str:
     low = _LOWEST if each.low is None and each.high is None else each.low  # one end is needed
     ends = {"leftMargin": low, "rightMargin": each.high}
-    told = {key: _margin(edge, dated) for key, edge in ends.items() if edge is not None}
+    margins = ((key, edge) for key, edge in ends.items() if edge is not None)
+    told: dict[str, object] = {key: int(edge - _EPOCH) if dated else float(edge) for key, edge in margins}
     return _tag("Interval", closure="openClosed" if each.high is not None else "openOpen", **told)
-
-
-def _margin(edge: Decimal, dated: bool) -> object:
-    return int(edge - _EPOCH) if dated else float(edge)
 
 
 def _model(model: Tree | NaiveBayes, names: Mapping[int, str], schema: str) -> str:

@@ -31,15 +31,10 @@ class Range:
 
 @dataclass(frozen=True)
 class CellReading:
-    """How a column's cells are read; a value that is None has no branch.
+    """How a column's cells are read: those that are missing, by an empty cell or `marks`, texts, numbers, all others.
 
-    Args:
-        column: Its name in a table that has the columns of both parties.
-        marks: The texts that mean a missing cell, beside an empty one.
-        missing: The value of a missing cell.
-        texts: The value of each text.
-        ranges: Those of numbers or, where `dated`, of days.
-        other: The value of all else.
+    `column` is its name in a table that has the columns of both parties. Where `dated`, ranges are of days. A value
+    that is None has no branch.
     """
 
     column: str

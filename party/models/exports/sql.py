@@ -6,7 +6,6 @@ partner's, and some databases read a backslash in a text: one that holds one is 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from decimal import Decimal
 
 import numpy as np
 
@@ -51,15 +50,12 @@ def _of_tree(tree: Tree, ranked: int | None) -> str:
             return usual
         values = tree.schema.attributes[node.attribute].values
         branches = "".join(
-            f"\n  WHEN {_quoted(value)} THEN {_inside(child)}" for value, child in zip(values, children, strict=True)
+            f"\n  WHEN {_quoted(value)} THEN " + child.replace("\n", "\n  ")
+            for value, child in zip(values, children, strict=True)
         )
         return f"CASE {reads[node.attribute]}{branches}\n  ELSE {usual} END"
 
     return tree.folded(end, split)
-
-
-def _inside(text: str) -> str:
-    return text.replace("\n", "\n  ")
 
 
 def _of_bayes(model: NaiveBayes) -> str:
@@ -123,13 +119,9 @@ def _or_null(value: str | None) -> str:
 
 
 def _within(number: str, each: Range) -> str:
-    low, high = (None if edge is None else _plain(edge) for edge in (each.low, each.high))
+    low, high = (None if edge is None else repr(float(edge)) for edge in (each.low, each.high))
     above = f"{number} > {low or '-' + _BEYOND}"
     return f"{above} AND {number} {f'<= {high}' if high else f'< {_BEYOND}'}"
-
-
-def _plain(edge: Decimal) -> str:
-    return repr(float(edge))
 
 
 def _within_days(text: str, each: Range) -> str:

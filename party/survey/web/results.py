@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
-from math import isinf, prod
+from math import prod
 
 from party.settings.collector import Population
 from party.settings.survey import Questionnaire
@@ -14,7 +14,6 @@ from protocols.errors import InputError
 from protocols.randomized_response.combined import poststratified, weighted_share
 from protocols.randomized_response.estimate import estimate_count
 from protocols.randomized_response.random_answers import RandomAnswers
-from protocols.survey.mining import Accuracy
 from protocols.tables import Codes, Expression, Term
 
 _MOST_CELLS = 400
@@ -140,20 +139,18 @@ def results_json(found: SurveyResults) -> dict[str, object]:
 
 
 def _test_json(tested: ModelTest) -> dict[str, object]:
-    content: dict[str, object] = {"bits": tested.count.bits, "truth": str(tested.design.truth)}
-    named = (("personal", tested.personal), ("accuracy", tested.accuracy))
-    return content | {name: _accuracy_json(found) for name, found in named if found is not None}
-
-
-def _accuracy_json(found: Accuracy) -> dict[str, object]:
-    error = None if isinf(found.standard_error) else found.standard_error
-    return {"records": found.records, "share": found.share, "share_error": error}
+    named = {"personal": tested.personal, "accuracy": tested.accuracy}
+    return {"bits": tested.count.bits, "truth": tested.design.truth} | {
+        name: {"records": found.records, "share": found.share, "share_error": found.standard_error}
+        for name, found in named.items()
+        if found is not None
+    }
 
 
 def _table_json(table: ResultTable) -> Mapping[str, object]:
     cells = [
-        {"values": list(c.values), "share": c.share, "share_error": c.error, "interval": list(c.interval)}
+        {"values": c.values, "share": c.share, "share_error": c.error, "interval": c.interval}
         | ({} if c.corrected is None else {"corrected": random_json(c.corrected)})
         for c in table.cells
     ]
-    return {"columns": list(table.columns), "answers": table.answers, "cells": cells}
+    return {"columns": table.columns, "answers": table.answers, "cells": cells}
