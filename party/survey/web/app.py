@@ -127,8 +127,7 @@ class CollectorApp:
         self._is_closed = survey.store.stage() in _CLOSED
         self._fails = False
         self._limits = CallLimits(settings.server.requests, survey.clock)
-        handlers = {RefusedError: _refusal, StoreError: _store_refusal, HTTPException: _http_refusal, Exception: _fault}
-        app = Starlette(routes=list(self._routes()), exception_handlers=handlers)
+        app = Starlette(routes=list(self._routes()), exception_handlers=dict.fromkeys(_REFUSED, _refusal))
         self._app = SecureHeaders(app, survey.fault, has_tls=settings.server.address.startswith("https://"))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -199,25 +198,21 @@ class CollectorApp:
         return _reply(await run_in_threadpool(self._survey.count, read_bit(body, self._second.digest)))
 
     async def _body(self, request: Request, kind: str) -> bytes:
-        return await _read_body(request, self._limits, self._shape.most_bytes, kind)
-
-
-async def _read_body(request: Request, limits: CallLimits, most: int, kind: str) -> bytes:
-    """Read a body of one kind and length, of a caller who does not call too often."""
-    if not limits.allows("" if request.client is None else request.client.host):
-        raise RefusedError(Reception.TOO_OFTEN.value)
-    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != kind:
-        raise RefusedError(MALFORMED)
-    body = b""
-    try:
-        with anyio.fail_after(_SECONDS_FOR_A_BODY):
-            async for part in request.stream():
-                body += part
-                if len(body) > most:
-                    raise RefusedError(_TOO_LONG)
-    except (TimeoutError, ClientDisconnect):
-        raise RefusedError(MALFORMED) from None
-    return body
+        """Read a body of one kind, of the usual length, of a caller who does not call too often."""
+        if not self._limits.allows("" if request.client is None else request.client.host):
+            raise RefusedError(Reception.TOO_OFTEN.value)
+        if request.headers.get("content-type", "").partition(";")[0].strip().lower() != kind:
+            raise RefusedError(MALFORMED)
+        body = b""
+        try:
+            with anyio.fail_after(_SECONDS_FOR_A_BODY):
+                async for part in request.stream():
+                    body += part
+                    if len(body) > self._shape.most_bytes:
+                        raise RefusedError(_TOO_LONG)
+        except (TimeoutError, ClientDisconnect):
+            raise RefusedError(MALFORMED) from None
+        return body
 
 
 def _served(page: PageFile, status: int) -> Response:
@@ -231,25 +226,18 @@ def _reply(taken: Reception) -> Response:
     return JSONResponse({"taken": True})
 
 
+_REFUSED: Final = (RefusedError, StoreError, HTTPException, Exception)
+
+
 def _refusal(request: Request, error: Exception) -> Response:
     del request
-    why = error.why if isinstance(error, RefusedError) else MALFORMED
-    return JSONResponse({"error": why}, _STATUS[why])
-
-
-def _store_refusal(request: Request, error: Exception) -> Response:
-    del error
-    return _refusal(request, RefusedError(_UNAVAILABLE))
-
-
-def _http_refusal(request: Request, error: Exception) -> Response:
-    del request
-    status = error.status_code if isinstance(error, HTTPException) else 400
-    return JSONResponse({"error": MALFORMED}, status)
-
-
-def _fault(request: Request, error: Exception) -> Response:
-    del request, error
+    match error:
+        case RefusedError():
+            return JSONResponse({"error": error.why}, _STATUS[error.why])
+        case StoreError():
+            return JSONResponse({"error": _UNAVAILABLE}, _STATUS[_UNAVAILABLE])
+        case HTTPException():
+            return JSONResponse({"error": MALFORMED}, error.status_code)
     return JSONResponse({"error": _UNAVAILABLE}, 500)
 
 

@@ -2,12 +2,11 @@
 
 import sqlite3
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from party.closing import Closing
 from party.errors import ConfigError, StoreError
 from party.files import is_there, write_new
 from party.survey.web.store import AnswerStore, Database, new_tables
@@ -26,7 +25,7 @@ def open_store(place: Path | str, survey: str, *, make: bool = False, older: boo
         raise
 
 
-class SqliteDatabase(Closing):
+class SqliteDatabase(Database):
     """A file of SQLite, for its owner alone, with WAL and `synchronous=FULL`; threads take turns."""
 
     read_stage = "SELECT stage FROM survey"
@@ -48,10 +47,6 @@ class SqliteDatabase(Closing):
             for pragma in ("journal_mode = WAL", "synchronous = FULL", "secure_delete = ON"):
                 self._connection.execute(f"PRAGMA {pragma}")
 
-    def close(self) -> None:
-        """Let go of the file."""
-        self._connection.close()
-
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """Run what is within as one: all of it is on the disk at the end, or nothing."""
@@ -63,14 +58,6 @@ class SqliteDatabase(Closing):
                 self._connection.execute("ROLLBACK")
                 raise
             self._connection.execute("COMMIT")
-
-    def run(self, statement: str, parameters: Sequence[Any] = ()) -> int:
-        """Run a statement; return how many rows it changed."""
-        return self._connection.execute(statement, parameters).rowcount
-
-    def rows(self, statement: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """Return what a statement selects."""
-        return self._connection.execute(statement, parameters).fetchall()
 
     def forget(self) -> None:
         """Overwrite what was deleted: in the file, and in the log beside it."""
@@ -106,33 +93,31 @@ def _told(name: str, errors: type[Exception]) -> Iterator[None]:
         raise StoreError(f"{name} cannot be used: {what}") from None
 
 
-class PostgresDatabase(Closing):
+class PostgresDatabase(Database):
     """A PostgreSQL database, connected again when lost; `make` makes tables, `PGPASSWORD` may hold the password."""
 
     read_stage = "SELECT stage FROM survey FOR SHARE"
-    name = "the database"
+    name, mark = "the database", "%s"
 
     def __init__(self, url: str, make: bool) -> None:
-        self._psycopg, self._url, self._turn = _psycopg(), url, threading.RLock()
+        try:
+            import psycopg  # noqa: PLC0415  # an extra
+        except ImportError:
+            how = "a store in PostgreSQL needs psycopg: pip install '.[postgres]' in cotally's clone"
+            raise ConfigError(how) from None
+        self._psycopg, self._url, self._turn = psycopg, url, threading.RLock()
         with _told(self.name, self._psycopg.Error):
             self._connection = self._connect()
-            self._prepare(make)
+            if self.rows("SELECT 1 FROM information_schema.tables WHERE table_name = 'survey'"):
+                return
+            if not make:
+                raise ConfigError("the database has no store: make it, with the first links, by `cotally survey links`")
+            with self.transaction():
+                for statement in new_tables("BYTEA"):
+                    self.run(statement)
 
     def _connect(self) -> Any:  # psycopg is optional
         return self._psycopg.connect(self._url, autocommit=True, connect_timeout=10)
-
-    def _prepare(self, make: bool) -> None:
-        if self.rows("SELECT 1 FROM information_schema.tables WHERE table_name = 'survey'"):
-            return
-        if not make:
-            raise ConfigError("the database has no store: make it, with the first links, by `cotally survey links`")
-        with self.transaction():
-            for statement in new_tables("BYTEA"):
-                self.run(statement)
-
-    def close(self) -> None:
-        """Let go of the connection."""
-        self._connection.close()
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -143,25 +128,7 @@ class PostgresDatabase(Closing):
             with self._connection.transaction():
                 yield
 
-    def run(self, statement: str, parameters: Sequence[Any] = ()) -> int:
-        """Run a statement; return how many rows it changed."""
-        count: int = self._connection.execute(statement.replace("?", "%s"), parameters).rowcount
-        return count
-
-    def rows(self, statement: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """Return what a statement selects."""
-        found: list[tuple[Any, ...]] = self._connection.execute(statement.replace("?", "%s"), parameters).fetchall()
-        return found
-
     def forget(self) -> None:
         """Let the database take back what was deleted; its own log keeps it for as long as that is kept."""
         with self._turn, _told(self.name, self._psycopg.Error):
             self._connection.execute("VACUUM FULL links")
-
-
-def _psycopg() -> Any:
-    try:
-        import psycopg  # noqa: PLC0415  # an extra
-    except ImportError:
-        raise ConfigError("a store in PostgreSQL needs psycopg: pip install '.[postgres]' in cotally's clone") from None
-    return psycopg

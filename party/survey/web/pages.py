@@ -142,7 +142,8 @@ class PageFile:
 
 def main_page(settings: CollectorSettings) -> PageFile:
     """Return the page that tosses the coins."""
-    described = description.page_json(settings) | {"texts": _told(settings)}
+    shown = {name: text for name, text in settings.texts.items() if name.startswith(("sent_", "error_", "sending"))}
+    described = description.page_json(settings) | {"texts": shown}
     return _page("page.html", settings, described, ("sampler.js", "link.js", "kept.js", "page.js"))
 
 
@@ -153,15 +154,9 @@ def has_form(settings: CollectorSettings) -> bool:
 
 def form_page(settings: CollectorSettings) -> PageFile:
     """Return the form for coins, dice and slips of paper."""
-    form_words(settings)
-    return _page("form.html", settings, None, ())
-
-
-def form_words(settings: CollectorSettings) -> dict[str, Any]:
-    """Return what a form for coins, dice and slips of paper says: its texts, and its blocks with their rules."""
     for block in description.blocks_of(settings):
         check_by_hand(block)
-    return _words(settings)
+    return _page("form.html", settings, None, ())
 
 
 def test_page(settings: CollectorSettings, published: PublishedModel) -> PageFile:
@@ -198,7 +193,11 @@ def _page(
 ) -> PageFile:
     style = _file("page.css")
     script = "".join(map(_file, scripts))
-    own = {"style": style, "script": script, "json": _json(described or {})}
+    own = {
+        "style": style,
+        "script": script,
+        "json": json.dumps(described or {}, ensure_ascii=False, allow_nan=False).replace("<", "\\u003c"),
+    }
     words = {**_words(settings), **own, **(more or {})}
     body = _environment().get_template(template).render(words)
     directives = {
@@ -250,16 +249,6 @@ def _block(block: description.PageBlock, number: int, texts: Mapping[str, str]) 
             for question in block.questions
         ],
     }
-
-
-def _told(settings: CollectorSettings) -> dict[str, str]:
-    """Return the texts that the script shows."""
-    shown = ("sent_", "error_", "sending")
-    return {name: text for name, text in settings.texts.items() if name.startswith(shown)}
-
-
-def _json(content: Mapping[str, object]) -> str:
-    return json.dumps(content, ensure_ascii=False, allow_nan=False).replace("<", "\\u003c")
 
 
 def _hash(text: str) -> str:

@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from enum import Enum, IntEnum
 from hashlib import sha256
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import numpy as np
 
@@ -78,34 +78,35 @@ class BitCount:
     right: int
 
 
-class Database(Protocol):
+class Database(Closing):
     """A connection, with `?` for parameters whatever the database writes."""
 
     name: str
     """As errors name it."""
-
     read_stage: str
     """The statement that reads the stage, which nobody may change before the transaction ends."""
+    mark = "?"
+    _connection: Any  # of either library, of which one is optional
 
     def transaction(self) -> AbstractContextManager[None]:
-        """Run what is within as one, and keep others from writing."""
-        ...
+        """Run what is within as one: all of it is on the disk at the end, or nothing; others do not write meanwhile."""
+        raise NotImplementedError
 
     def run(self, statement: str, parameters: Sequence[Any] = ()) -> int:
         """Run a statement; return how many rows it changed."""
-        ...
+        return int(self._connection.execute(statement.replace("?", self.mark), parameters).rowcount)
 
     def rows(self, statement: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Return what a statement selects."""
-        ...
+        return list(self._connection.execute(statement.replace("?", self.mark), parameters).fetchall())
 
     def forget(self) -> None:
         """Overwrite what was deleted, as far as the database can."""
-        ...
+        raise NotImplementedError
 
     def close(self) -> None:
         """Let go of it."""
-        ...
+        self._connection.close()
 
 
 class AnswerStore(Closing):
@@ -155,7 +156,8 @@ class AnswerStore(Closing):
                 "UPDATE links SET response = ?, submissions = submissions + 1 WHERE code = ? AND submissions < ?",
                 (response, digest, most),
             )
-            return Reception.TAKEN if changed else self._why_not(digest)
+            known = changed or self._database.rows("SELECT 1 FROM links WHERE code = ?", (digest,))
+            return Reception.TAKEN if changed else Reception.TOO_OFTEN if known else Reception.UNKNOWN_CODE
 
     def publish(self, model: PublishedModel, learned_from: Sequence[bytes]) -> None:
         """Take no further answers, and let respondents test this model."""
@@ -193,10 +195,6 @@ class AnswerStore(Closing):
         with self._database.transaction():
             rows = self._database.rows("SELECT bits, says_right FROM model")
         return BitCount(*rows[0]) if rows else BitCount(0, 0)
-
-    def _why_not(self, digest: bytes) -> Reception:
-        known = self._database.rows("SELECT 1 FROM links WHERE code = ?", (digest,))
-        return Reception.TOO_OFTEN if known else Reception.UNKNOWN_CODE
 
     def close_survey(self) -> None:
         """End it for good, or finish a closing that was cut short: cut the responses from their codes."""

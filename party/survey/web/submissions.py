@@ -91,7 +91,9 @@ class ResponseShape:
             raise RefusedError(OTHER_SURVEY)
 
     def _checked(self, response: bytes) -> bytes:
-        if len(response) != len(self.sizes) or not all(map(_possible, response, self.sizes, self.optional)):
+        columns = zip(response, self.sizes, self.optional, strict=False)
+        possible = all(code < size or (optional and code == NO_ANSWER) for code, size, optional in columns)
+        if len(response) != len(self.sizes) or not possible:
             raise RefusedError(MALFORMED)
         return response
 
@@ -112,10 +114,6 @@ def read_bit(body: bytes, digest: str) -> BitSubmission:
     if content["bit"] not in ("0", "1"):
         raise RefusedError(MALFORMED)
     return BitSubmission(_code(content), content["bit"] == "1")
-
-
-def _possible(code: int, size: int, optional: bool) -> bool:
-    return code < size or (optional and code == NO_ANSWER)
 
 
 def _fields(body: bytes, form: str, own: Sequence[str]) -> Mapping[str, str]:
