@@ -20,8 +20,8 @@ from party.show import mining
 from party.show.audit import audit_lines, audits_json
 from party.show.baskets import noisy_lines
 from party.show.drawing import shown_drawing
-from party.show.model import shown
 from party.show.notices import tell
+from party.show.page.drawings import shown
 from party.show.privacy_full import after_mining_json, after_mining_lines, findings_json, report_parts, shown_names
 from party.show.privacy_short import LIKE_THE_PILOT, LIKE_THESE, Names, certain_lines, reading_json, reading_line
 from party.show.screen import columns, drawing_width, lay_out, put_json, say, say_all

@@ -29,7 +29,7 @@ from party.records.tally import dealings
 from party.settings.party import read_party_config
 from party.show.baskets import joint_parts, joint_rule_parts, rules_json, sets_json
 from party.show.document import Document
-from party.show.model import shown
+from party.show.page.drawings import shown
 from party.show.page.parts import PAGES, page_written, png_of, written
 from party.show.page.run_page import Finished, card_of_run, page_of_run
 from party.show.quality import worth_lines

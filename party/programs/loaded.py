@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from party.models.any_file import read_model
 from party.models.prediction import Predictions, predict_frame
 from party.show.document import rendered
-from party.show.model import shown
+from party.show.page.drawings import shown
 from party.show.prediction import unknown_lines
 from party.survey.table import TableSource, as_frame
 from protocols.learning.naive_bayes import Model

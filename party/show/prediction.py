@@ -8,7 +8,7 @@ from party.names import printable
 from party.node.aligning import Offer
 from party.show.document import Document, Drawing, PageSection, ReportPart
 from party.show.notices import notice_text
-from party.show.page.curve_svg import quality_svg
+from party.show.page.drawings import quality_svg
 from party.show.quality import accuracy_line, confusion_grid, quality_json, ranking_json, ranking_lines, threshold_grids
 from protocols.two_party.prediction import Answers
 

@@ -7,7 +7,7 @@ from party.names import printable
 from party.node.rehearsal import Sides, Tried
 from party.settings.toml import toml_value
 from party.show.document import Document, Drawing, Grid, PageSection, headed
-from party.show.page.interval_svg import Interval, intervals_svg
+from party.show.page.drawings import Interval, intervals_svg
 from party.show.privacy_short import reading_json
 from party.show.quality import figure_text
 from protocols.kinds import kinds_of

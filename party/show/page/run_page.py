@@ -42,9 +42,7 @@ from party.show.baskets import (
 )
 from party.show.document import Document, Drawing, Grid, PageSection, Pairs, ReportPart, counted, headed, laid_out
 from party.show.ledger import alignment_text, dealings_lines
-from party.show.page.curve_svg import WindowPoint, quality_svg, windows_svg
-from party.show.page.interval_svg import bayes_svg, joint_svg
-from party.show.page.tree_svg import shown_levels, tree_svg
+from party.show.page.drawings import WindowPoint, bayes_svg, joint_svg, quality_svg, shown_levels, tree_svg, windows_svg
 from party.show.privacy_short import figures, known_or_none, reading_line, summary_lines
 from party.show.quality import quality_lines, score_grids, worth_lines
 from party.show.runs import size_text

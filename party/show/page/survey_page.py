@@ -11,7 +11,7 @@ from party.show.audit import audit_lines
 from party.show.baskets import asked_grid, basket_privacy_parts, found_lines, itemset_parts, rule_parts
 from party.show.document import Document, Drawing, Grid, PageSection, Pairs, ReportPart, headed, laid_out
 from party.show.mining import UNBIASED, at_random_line, chi_square_text, weights_text
-from party.show.page.interval_svg import Interval, bayes_svg, intervals_svg, sets_svg
+from party.show.page.drawings import Interval, bayes_svg, intervals_svg, sets_svg
 from party.show.page.run_page import importance_section, tree_section
 from party.show.privacy_full import after_mining_lines, shown_names
 from party.show.privacy_short import (

@@ -24,8 +24,8 @@ from party.models.any_file import KeptResult, model_json
 from party.programs.loaded import load_model
 from party.show.document import Document, Grid, Pairs, ReportPart
 from party.show.page import parts
+from party.show.page.drawings import tree_svg
 from party.show.page.parts import as_html, as_markdown
-from party.show.page.tree_svg import tree_svg
 from party.show.privacy_full import shown_names
 from party.show.privacy_short import summary_lines
 from party.survey import read_design, read_disguised

@@ -15,9 +15,19 @@ from hypothesis import strategies as st
 
 from party.records.finished import FinishedRun, finished_run, runs_alike
 from party.records.ledger import LedgerEntry
-from party.show.page.curve_svg import WindowPoint, quality_svg, windows_svg
-from party.show.page.interval_svg import Interval, bayes_svg, intervals_svg
-from party.show.page.tree_svg import MOST_DRAWN, MOST_LEVELS, shown_levels, tidy, tree_svg
+from party.show.page.drawings import (
+    MOST_DRAWN,
+    MOST_LEVELS,
+    Interval,
+    WindowPoint,
+    bayes_svg,
+    intervals_svg,
+    quality_svg,
+    shown_levels,
+    tidy,
+    tree_svg,
+    windows_svg,
+)
 from protocols.learning.naive_bayes import NaiveBayes
 from protocols.learning.quality import ScoreTable
 from protocols.learning.tree import Leaf, Split, Tree
