@@ -44,7 +44,7 @@ from protocols.survey.responses import Responses
 from protocols.terms import DEPTH, NO_SHARE, PRUNING_SHARE, Growth, Impurity
 
 
-def run_estimate(arguments: argparse.Namespace) -> int:
+def answers_estimate(arguments: argparse.Namespace) -> int:
     asked = estimation.EstimateOptions(arguments.confidence, arguments.likelihood)
     samples = read_samples([(arguments.disguised, arguments.design), *arguments.more], form(arguments))
     if arguments.more and arguments.against:
@@ -81,7 +81,7 @@ def read_samples(files: Sequence[tuple[Path, Path]], written: Form) -> list[esti
     return samples
 
 
-def run_privacy(arguments: argparse.Namespace) -> int:
+def answers_privacy(arguments: argparse.Namespace) -> int:
     questionnaire = read_design(arguments.design)
     codes = None if arguments.prior is None else read_disguised(arguments.prior, questionnaire)
     priors = None if codes is None else estimation.estimated_priors(codes, questionnaire)
@@ -110,7 +110,7 @@ def run_privacy(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def run_size(arguments: argparse.Namespace) -> int:
+def answers_size(arguments: argparse.Namespace) -> int:
     width, confidence = fraction("--half-width", arguments.half_width), arguments.confidence
     questionnaire = read_design(arguments.design)
     design = questionnaire.design
@@ -137,7 +137,7 @@ def run_size(arguments: argparse.Namespace) -> int:
 _FAILED = 1
 
 
-def run_audit(arguments: argparse.Namespace) -> int:
+def answers_audit(arguments: argparse.Namespace) -> int:
     questionnaires = [read_design(path) for path in (arguments.design, *arguments.more)]
     for questionnaire in questionnaires:
         need_groups(questionnaire)
@@ -158,15 +158,14 @@ def run_audit(arguments: argparse.Namespace) -> int:
 
 def audited(questionnaire: Questionnaire, goal: Goal) -> AuditResult:
     with shown_drawing(questionnaire) as watch:
-        return audit(questionnaire.design, lambda records: watch(fresh_draw(records)), goal=goal)
+
+        def fresh(records: int) -> Draw:  # from a secret that is forgotten afterwards
+            return watch(keyed_draw(new_key(), "audit", list(map(str, range(records)))))
+
+        return audit(questionnaire.design, fresh, goal=goal)
 
 
-def fresh_draw(records: int) -> Draw:
-    """Return draws for this many records from a secret that is forgotten afterwards."""
-    return keyed_draw(new_key(), "audit", list(map(str, range(records))))
-
-
-def run_disguise(arguments: argparse.Namespace) -> int:
+def answers_disguise(arguments: argparse.Namespace) -> int:
     questionnaire = read_design(arguments.design)
     new = settle_copy(arguments, check_table_name)
     frame = read_frame(arguments.data, form(arguments))
@@ -179,7 +178,7 @@ def run_disguise(arguments: argparse.Namespace) -> int:
     return give(arguments, content, mining.copy_lines(table, questionnaire, arguments.output, new))
 
 
-def run_mine(arguments: argparse.Namespace) -> int:
+def answers_mine(arguments: argparse.Namespace) -> int:
     if arguments.learner in OF_SETS:
         return _mine_columns(arguments)
     questionnaire = read_design(arguments.design)

@@ -31,7 +31,7 @@ from protocols.privacy.chernoff import Goal
 _FAILED = 1
 
 
-def run_disguise(arguments: argparse.Namespace) -> int:
+def baskets_disguise(arguments: argparse.Namespace) -> int:
     if arguments.personal is not None:
         raise InputError("--personal is for answers to the unrelated question: leave it out")
     design = read_basket_design(arguments.design)
@@ -46,7 +46,7 @@ def run_disguise(arguments: argparse.Namespace) -> int:
     return give(arguments, content, words.basket_copy_lines(sent, design, arguments.output, new))
 
 
-def run_estimate(arguments: argparse.Namespace) -> int:
+def baskets_estimate(arguments: argparse.Namespace) -> int:
     if arguments.likelihood:
         raise InputError("--likelihood is for answers of a survey: leave it out")
     design = read_basket_design(arguments.design)
@@ -58,7 +58,7 @@ def run_estimate(arguments: argparse.Namespace) -> int:
     return give(arguments, content, words.support_lines(len(sent), design, found, arguments.confidence))
 
 
-def run_mine(arguments: argparse.Namespace) -> int:
+def baskets_mine(arguments: argparse.Namespace) -> int:
     support, wanted = thresholds(arguments)
     design = read_basket_design(arguments.design)
     sent = read_sent(arguments.disguised, design)
@@ -104,7 +104,7 @@ def say_beside(arguments: argparse.Namespace, lines: Iterable[str]) -> None:
     say_all(lines, sys.stderr if arguments.json else None)
 
 
-def run_privacy(arguments: argparse.Namespace) -> int:
+def baskets_privacy(arguments: argparse.Namespace) -> int:
     if arguments.prior is not None or arguments.full:
         raise InputError(
             "--prior and --full are for surveys: leave them out; the design bounds supports by its key supports"
@@ -114,7 +114,7 @@ def run_privacy(arguments: argparse.Namespace) -> int:
     return give(arguments, words.basket_findings_json(found), words.basket_privacy_parts(found), laid_out=True)
 
 
-def run_audit(arguments: argparse.Namespace) -> int:
+def baskets_audit(arguments: argparse.Namespace) -> int:
     design = read_basket_design(arguments.design)
     goal = Goal(arguments.alarm, arguments.power, fraction("--shift", arguments.shift))
     result = audit_operators(design.design, fresh_words, goal=goal)
@@ -127,7 +127,7 @@ def fresh_words(records: int) -> Words:
     return keyed_words(new_key(), "audit", list(map(str, range(records))))
 
 
-def run_size(arguments: argparse.Namespace) -> int:
+def baskets_size(arguments: argparse.Namespace) -> int:
     width = fraction("--half-width", arguments.half_width)
     design = read_basket_design(arguments.design)
     asked = [len(parse_itemset(text, design)) for text in arguments.expression] or [1, 2, 3]

@@ -3,9 +3,9 @@
 import argparse
 from collections.abc import Callable
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 
-from party.cli import answers, baskets
 from party.cli.arguments.common import OF_SETS
 from party.cli.outputs import settle_outputs
 from party.demo.survey_example import write_example
@@ -18,9 +18,9 @@ _MOST_SEED = 2**63 - 1
 
 
 def _run(verb: str, arguments: argparse.Namespace) -> int:
-    """Do what has one name for answers and for baskets, as the design says which they are."""
-    module = baskets if is_of_baskets(arguments.design) else answers
-    run: Callable[[argparse.Namespace], int] = getattr(module, f"run_{verb}")
+    """Do this with answers or with baskets, as the design says which they are."""
+    what = "baskets" if is_of_baskets(arguments.design) else "answers"
+    run: Callable[[argparse.Namespace], int] = getattr(import_module(f"party.cli.{what}"), f"{what}_{verb}")
     return run(arguments)
 
 

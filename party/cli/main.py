@@ -170,18 +170,14 @@ def command_parser(*wanted: str | None) -> Parser:
     for name, command in COMMANDS.items():
         sub = choices.add_parser(name, help=command.summary, formatter_class=HelpFormatter)
         if name in wanted:
-            _declare(name, sub)
+            declare = getattr(import_module(f"party.cli.arguments.{command.arguments}"), f"declare_{name}")
+            sub.description, examples, commands = (getdoc(declare) or "").partition("\nExamples:\n")
+            sub.epilog = f"{examples}{commands}"
+            declare(sub)
+            if name != "survey":  # whose actions have their own
+                add_loudness(sub)
             parser.wanted = name
     return parser
-
-
-def _declare(name: str, parser: argparse.ArgumentParser) -> None:
-    declare = getattr(import_module(f"party.cli.arguments.{COMMANDS[name].arguments}"), f"declare_{name}")
-    described, examples, commands = (getdoc(declare) or "").partition("\nExamples:\n")
-    parser.description, parser.epilog = described, f"{examples}{commands}"
-    declare(parser)
-    if name != "survey":  # whose actions have their own
-        add_loudness(parser)
 
 
 def _fail(problem: str, code: int) -> int:

@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 from party.names import nearest, suggestion
 from party.settings.place import CONFIG_FILE
 from party.show.document import wrapped
+from party.show.help import argument_advice
 from party.show.log import log_detail, start_details, stop_log
 from party.show.screen import columns, quiet, say
 
@@ -31,11 +32,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         program = self.prog if self.wanted is None else f"{self.prog} {self.wanted}"
-        if Path(CONFIG_FILE).is_file() and "are required: " in message:
-            advice = "; the party here is . (a dot)"
-        else:
-            saved = message.startswith(_EXTRA) and not message.startswith(f"{_EXTRA}-")
-            advice = "; to save printed output, use > FILE" if saved else ""
+        advice = argument_advice(message, in_party_folder=Path(CONFIG_FILE).is_file())
         say(f"cotally: {message}{advice} (see `{program} --help`)", sys.stderr)
         self.exit(2)
 
@@ -65,7 +62,6 @@ class Parser(argparse.ArgumentParser):
 
 _FEW = 12
 _OUTPUT = ("-o", "--output")
-_EXTRA = "unrecognized arguments: "
 
 
 class HelpFormatter(argparse.HelpFormatter):

@@ -24,9 +24,9 @@ from party.models.prediction import Predictions, RankedBy, predict_frame
 from party.node.aligning import Offer, Offers, load_common, load_offer, offer_of_settings
 from party.node.inputs import pinned_peer, with_workers
 from party.node.line import call_peer
-from party.node.players import Host, Predicted
+from party.node.players import Ended, Host, Predicted
 from party.node.policy import check_job
-from party.node.session import Report, run_session
+from party.node.session import run_session
 from party.records.ledger import PeerEntries, PeerName, read_ledger
 from party.records.predictions import PredictionEntries
 from party.settings.party import PartyConfig, read_party_config
@@ -119,67 +119,36 @@ def _text(number: float) -> str:
     return f"{number:.6f}" if isinstance(number, float) else str(number)
 
 
-def predict_with(arguments: argparse.Namespace) -> int:
-    config = _party(arguments.model)
-    settings = compute_settings(arguments, config)
-    address, peer = str(config.need_address()), pinned_peer(config)
-    if arguments.peer != peer.name:
-        raise ConfigError(f"{config.path}: [node] peer: is {peer.name!r}: run with --with {peer.name}")
-    model = arguments.tree or config.folder / "model.json"
-    offer = load_offer(config, model, arguments.rows)
-    tell(offer.notices)
-    reads = (config.path, config.data.file, model, arguments.rows)
-    check_written(arguments, offer.frame, offer.model.schema.class_attribute, reads)
-    job = Predict(_terms(arguments, offer))
+def predict_with(arguments: argparse.Namespace, config: PartyConfig, offer: Offer, job: Predict) -> Ended:
+    settings, address = compute_settings(arguments, config), str(config.need_address())
+    identity, peer = load_identity(config.folder), pinned_peer(config)
     with locked_folder(config.folder) as held:
         local = load_common(config, KEY_FLOOR)
         check_job(local, config, job, peer)
         with make_progress(arguments.progress) as progress, with_workers(local, settings) as ready:
-            offers, identity = Offers(lambda: offer), load_identity(config.folder)
+            offers = Offers(lambda: offer)
             host = Host(progress.follow, offers=offers, on_matched=lambda matched: announce_match(progress, matched))
 
-            def meet() -> Report:
+            def meet() -> Ended:
                 progress.show(waiting(peer.name, address, config.node.patience))
                 with call_peer(config, identity, peer) as channel:
-                    return run_session(ready, config, held, channel, job, host)
+                    return run_session(ready, config, held, channel, job, host).ended
 
-            report = until_approved(meet)
-    if isinstance(report.ended, Predicted):
-        write_predicted(report.ended, arguments.output, arguments.column)
-        if arguments.json:
-            put_json(prediction.joint_json(report.ended.offer, report.ended.answers, arguments.output))
-    return 0
+            return until_approved(meet)
 
 
-def answered_before(arguments: argparse.Namespace) -> int:
-    """Write what the peer has answered for these people before, from our ledger; nobody is called."""
-    config = _party(arguments.model)
-    model, peer = arguments.tree or config.folder / "model.json", pinned_peer(config)
-    offer = load_offer(config, model, arguments.rows)
-    tell(offer.notices)
-    reads = (config.path, config.data.file, model, arguments.rows)
-    check_written(arguments, offer.frame, offer.model.schema.class_attribute, reads)
-    local, terms = load_common(config, KEY_FLOOR), _terms(arguments, offer)
+def answered_before(config: PartyConfig, offer: Offer, model: Path, terms: PredictionTerms) -> Predicted:
+    """Return what the peer has answered for these people before, from our ledger; nobody is called."""
+    local, peer = load_common(config, KEY_FLOOR), pinned_peer(config)
     with read_ledger(config.folder, local.secrets.coins) as ledger:
         pages = PredictionEntries(PeerEntries(ledger, PeerName(peer.name, peer.fingerprint)), local, terms)
         known = pages.recall(offer.shared.people).known
     if not known:
         raise InputError(f"{peer.name} has answered for none of these people by {model}: ask it (`--with {peer.name}`)")
     rows = np.array([row for row, person in enumerate(offer.shared.people) if person in known], dtype=np.intp)
-    offer, positions = offer.only(rows), tuple(known[offer.shared.people[row]] for row in rows)
+    positions = tuple(known[offer.shared.people[row]] for row in rows)
     outcomes = way_of(offer.model, config.name, probabilities=terms.probabilities).outcomes
-    write_predicted(
-        Predicted(terms, offer, Answers(outcomes, positions, len(rows))), arguments.output, arguments.column
-    )
-    if arguments.json:
-        put_json(prediction.joint_json(offer, Answers(outcomes, positions, len(rows)), arguments.output))
-    return 0
-
-
-def _terms(arguments: argparse.Namespace, offer: Offer) -> PredictionTerms:
-    return PredictionTerms(
-        model=offer.model.digest(), receiver=RECEIVERS[arguments.receiver], probabilities=arguments.probabilities
-    )
+    return Predicted(terms, offer.only(rows), Answers(outcomes, positions, len(rows)))
 
 
 def served_offers(config: PartyConfig) -> Offers:
@@ -216,7 +185,26 @@ def _jointly(arguments: argparse.Namespace, ranking: RankedBy | None) -> int:
         raise InputError(
             "--scores, --threshold, --ranked and --report are for a model alone: with a peer take --probabilities"
         )
-    return answered_before(arguments) if arguments.answered else predict_with(arguments)
+    config = _party(arguments.model)
+    if not arguments.answered:
+        config.need_address()
+        if arguments.peer != (peer := pinned_peer(config).name):
+            raise ConfigError(f"{config.path}: [node] peer: is {peer!r}: run with --with {peer}")
+    model = arguments.tree or config.folder / "model.json"
+    offer = load_offer(config, model, arguments.rows)
+    tell(offer.notices)
+    reads = (config.path, config.data.file, model, arguments.rows)
+    check_written(arguments, offer.frame, offer.model.schema.class_attribute, reads)
+    terms = PredictionTerms(offer.model.digest(), RECEIVERS[arguments.receiver], arguments.probabilities)
+    if arguments.answered:
+        ended: Ended = answered_before(config, offer, model, terms)
+    else:
+        ended = predict_with(arguments, config, offer, Predict(terms))
+    if isinstance(ended, Predicted):
+        write_predicted(ended, arguments.output, arguments.column)
+        if arguments.json:
+            put_json(prediction.joint_json(ended.offer, ended.answers, arguments.output))
+    return 0
 
 
 def _ranking(arguments: argparse.Namespace) -> RankedBy | None:

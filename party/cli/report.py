@@ -166,7 +166,11 @@ def command_export(arguments: argparse.Namespace) -> int:
         text = schema_of(found)
     else:
         model = RuleList(found) if isinstance(found, JointItemsets) else found
-        ranked = None if arguments.ranked is None else _ranked(model, RankedBy(arguments.ranked))
+        ranked = None
+        if arguments.ranked is not None:
+            if not isinstance(model, Tree):
+                raise InputError("only a tree has shares in SQL: leave --ranked out, or export naive Bayes as python")
+            ranked = ranked_class(model, RankedBy(arguments.ranked))
         text = sql_of(model, ranked) + "\n" if arguments.way == "sql" else _WRITERS[arguments.way](model)
     if arguments.output is None:
         sys.stdout.write(text)
@@ -174,12 +178,6 @@ def command_export(arguments: argparse.Namespace) -> int:
         write_atomically(arguments.output, text)
         say(f"Wrote {arguments.output}.")
     return 0
-
-
-def _ranked(model: Exported, ranking: RankedBy) -> int:
-    if not isinstance(model, Tree):
-        raise InputError("only a tree has shares in SQL: leave --ranked out, or export naive Bayes as python")
-    return ranked_class(model, ranking)
 
 
 _WRITERS: Mapping[str, Callable[[Exported], str]] = {"pmml": pmml_of, "python": python_of}

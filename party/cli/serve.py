@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from types import FrameType
 from typing import Final
 
 from party.cli.predict import served_offers, write_served
@@ -75,7 +74,7 @@ def _serve(arguments: argparse.Namespace) -> int:
     certificates = _certificates(config.folder, identity, peer)
     tell_of_expiry = partial(_tell_of_expiry, certificates)
     tell_of_expiry()
-    signal.signal(signal.SIGTERM, _stop)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     tell = telling_once()
     with (
         locked_folder(config.folder) as held,
@@ -197,8 +196,3 @@ def _beside_earlier(path: Path, found: KeptResult) -> Path:
             return False
 
     return kept_apart(path, is_same)
-
-
-def _stop(number: int, frame: FrameType | None) -> None:
-    del frame
-    sys.exit(0 if number == signal.SIGTERM else 1)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from party.data import Notice
-from party.node.check import LeavingCheck, LeavingColumn, OwnCopy, Past
+from party.node.check import LeavingCheck, LeavingColumn, Past
 from party.node.inputs import ReleasedBefore
 from party.records.releases import release_text
 from party.settings.party import Acceptance
@@ -129,7 +129,7 @@ def told_lines(told: Past) -> list[str]:
 
 
 def check_json(found: LeavingCheck, agree: Acceptance, notices: Notices) -> dict[str, object]:
-    told = found.told
+    told, copy = found.told, found.copy
     return {
         "format": "cotally-check/1",
         "dataset": found.dataset,
@@ -146,12 +146,12 @@ def check_json(found: LeavingCheck, agree: Acceptance, notices: Notices) -> dict
             for column in found.columns
         ],
         "notes": [notice_text(notice) for notice in notices],
-        "copy": None if found.copy is None else _copy_json(found.copy),
+        "copy": copy
+        and {
+            **findings_json(copy.found),
+            "read": reading_json(copy.read),
+            "refused": copy.refused and str(copy.refused),
+        },
         **past_json(told, agree, ("party", *_RELEASE)),
         "run": run_json(found.run),
     }
-
-
-def _copy_json(copy: OwnCopy) -> dict[str, object]:
-    refused = None if copy.refused is None else str(copy.refused)
-    return {**findings_json(copy.found), "read": reading_json(copy.read), "refused": refused}

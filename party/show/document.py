@@ -63,9 +63,7 @@ _SENTENCES, _TREES = _Sentences(), _Trees()
 class Sentence:
     """A text broken between words, lines after the first hanging; the blanks that it starts with indent all.
 
-    Args:
-        cut: Whether to break words too long for a line; not for paths, which are copied.
-        hanging: How far lines after the first are set in.
+    With `cut` words too long for a line are broken: not for paths, which are copied.
     """
 
     text: str
@@ -172,12 +170,9 @@ class Branches:
 
 @dataclass(frozen=True)
 class ScreenColumn:
-    """A column of a table.
+    """A column of a table: of figures, or of texts, which stand left and may be cut at their end.
 
-    Args:
-        heading: A line break in it starts its second line.
-        is_text: Whether its cells are texts, which stand left and may be cut at their end, and no figures.
-        rank: Of columns that have no room, the one of the highest rank is left out first; one of rank 0 never is.
+    Of columns that have no room, the one of the highest rank is left out first; one of rank 0 never is.
     """
 
     heading: str
@@ -304,12 +299,7 @@ class Pairs:
 
 @dataclass(frozen=True)
 class Drawing:
-    """A picture on a page, as wide as it needs; its lines on a screen.
-
-    Args:
-        lines: The same as text; none where another part of the section shows it.
-        note: What the picture alone needs said.
-    """
+    """A picture on a page, as wide as it needs, with a note; its lines on a screen, where no other part shows them."""
 
     kind: ClassVar = "drawing"
     label: str

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from itertools import chain
 from math import ceil
 from pathlib import Path
 
@@ -47,7 +48,8 @@ def dealings_lines(told: Dealings, *, full: bool) -> Iterator[str]:
         bits = _bits_lines(told) if exact is sides[0] else ()
         lines = [*first, *_side_lines(exact), *bits]
         if Revealed.of(noise).counts or noise.opened:
-            lines.append(f"with noise, epsilon {_sum_text(told.epsilons)} against each side:")
+            several = f" in all ({len(told.epsilons)} runs on different terms)" if len(told.epsilons) > 1 else ""
+            lines.append(f"with noise, epsilon {sum(told.epsilons)}{several} against each side:")
             lines += [f"  {line}" for line in _side_lines(noise, "counts")]
         yield from (f"  {head}:", *(f"    {line}" for line in lines)) if lines else ()
     for kind, side in (("exact counts", told.learned), ("counts with noise", told.learned_noisy)):
@@ -120,15 +122,8 @@ def alignment_text(aligned: ListsAligned, peer: str) -> str:
     return f"Both learned how many of {lists} are common: {said.both:,}; {who}; {tries}"
 
 
-def _sum_text(epsilons: Sequence[Fraction]) -> str:
-    if len(epsilons) == 1:
-        return str(epsilons[0])
-    return f"{sum(epsilons)} in all ({len(epsilons)} runs on different terms)"
-
-
 def _side_lines(side: Side, counts: str = "exact counts") -> Iterator[str]:
-    for copy in side.copies:
-        yield from _copy_lines(copy)
+    yield from chain.from_iterable(map(_copy_lines, side.copies))
     if side.class_counts:
         classes = len(side.class_counts[0])
         yield (
@@ -136,7 +131,8 @@ def _side_lines(side: Side, counts: str = "exact counts") -> Iterator[str]:
         )
     if side.windows:
         yield f"which columns rank highest at {counted(len(side.windows), 'node')}, unordered"
-    yield from _mined_lines(side)
+    if side.mined:
+        yield f"a mined tree without counts, sent {'once' if side.mined == 1 else f'{side.mined} times'}"
     if side.tables:
         nodes = len({path for path, _, _ in side.tables})
         tables = f"{counted(len(side.tables), 'table')} at {counted(nodes, 'node')}"
@@ -162,11 +158,6 @@ def _side_lines(side: Side, counts: str = "exact counts") -> Iterator[str]:
         yield f"of models alone, {', '.join(text.format(kinds[kind]) for kind, text in texts if kinds[kind])}"
     if side.models:
         yield "the finished model" if len(side.models) == 1 else f"{len(side.models)} finished models"
-
-
-def _mined_lines(side: Side) -> Iterator[str]:
-    if side.mined:
-        yield f"a mined tree without counts, sent {('once' if side.mined == 1 else f'{side.mined} times')}"
 
 
 def _copy_lines(copy: CopyEntry) -> Iterator[str]:

@@ -43,7 +43,12 @@ class _Lines(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line."""
-        return self._write(_parts(record))
+        text = record.getMessage()
+        if record.exc_info and isinstance(record.exc_info[1], Exception):
+            text = f"{text}: {incident(record.exc_info[1])}"
+        time = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+        level, event = _LEVELS.get(record.levelname, "debug"), printable(" ".join(text.split()))
+        return self._write({"time": time, "level": level, "event": event})
 
 
 class _LogFile(WatchedFileHandler):
@@ -63,17 +68,6 @@ class _LogFile(WatchedFileHandler):
         return open(
             self.baseFilename, "a", encoding=self.encoding, opener=lambda path, flags: os.open(path, flags, 0o600)
         )
-
-
-def _parts(record: logging.LogRecord) -> dict[str, str]:
-    text = record.getMessage()
-    if record.exc_info and isinstance(record.exc_info[1], Exception):
-        text = f"{text}: {incident(record.exc_info[1])}"
-    return {
-        "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
-        "level": _LEVELS.get(record.levelname, "debug"),
-        "event": printable(" ".join(text.split())),
-    }
 
 
 def start_details() -> logging.Handler:

@@ -6,9 +6,9 @@ from pathlib import Path
 from party.models.prediction import Predictions, RankedBy, Unknown
 from party.names import printable
 from party.node.aligning import Offer
-from party.show.document import Document, Drawing, PageSection, ReportPart
+from party.show.document import Document, PageSection, ReportPart
 from party.show.notices import notice_text
-from party.show.page.drawings import quality_svg
+from party.show.page.drawings import quality_drawings
 from party.show.quality import accuracy_line, confusion_grid, quality_json, ranking_json, ranking_lines, threshold_grids
 from protocols.two_party.prediction import Answers
 
@@ -35,9 +35,8 @@ def prediction_notes(predicted: Predictions, ranking: RankedBy | None = None) ->
 
 def prediction_page(predicted: Predictions, notes: Sequence[ReportPart]) -> Document:
     """Return these notes as a page, with what scores select, find and promise, where there are some."""
-    found, title, label = predicted.quality, printable(predicted.target.name), "ROC, lift and calibration"
-    drawn = found is not None and found.ranking.scores is not None and found.ranking.curve()
-    curves = [Drawing(label, quality_svg(label, found.ranking, found.against))] if found is not None and drawn else []
+    found, title = predicted.quality, printable(predicted.target.name)
+    curves = () if found is None else quality_drawings(found.ranking, found.against)
     return Document(f"Prediction of {title}", [PageSection("quality", "How good it is", [*notes, *curves])])
 
 

@@ -25,15 +25,10 @@ _OF_QUESTIONS = (
 
 @dataclass(frozen=True)
 class FittingDesign:
-    """One design that fits.
+    """One design that fits a column of so many values or a kind of question: the chance of the truth, beliefs at most.
 
-    Args:
-        of: How many values the column has, or what kind of question it is.
-        truth: The chance that the truth is sent.
-        beliefs: In the value asked about, and in another one, at most.
-        coins: How many are all true with a hundredth's chance at most; None of a question.
-        records: From how many a share is estimated; None if nobody asked.
-        half_width: Of its interval.
+    Beliefs are in the value asked about and in another one. `coins` is how many are all true with a hundredth's chance
+    at most; `records` is from how many a share is estimated, with that half-width, if anybody asked.
     """
 
     of: int | Kind

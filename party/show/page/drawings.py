@@ -17,7 +17,7 @@ from party.models.any_file import KeptResult
 from party.models.tree_file import references
 from party.names import printable
 from party.show.baskets import first_rows, joint_parts, joint_title, set_text, up_to
-from party.show.document import Block, Branches
+from party.show.document import Block, Branches, Drawing
 from party.show.page.parts import render
 from party.show.quality import figure_text
 from party.show.tree import bayes_parts, bayes_title, counts_text, to_dot, tree_lines
@@ -38,8 +38,11 @@ _SHAPES = ("", "M0 8L8 0", "M0 4H8", "M4 0V8", "M0 0L8 8", "M0 4H8M4 0V8", "M0 0
 
 def class_words(classes: Sequence[str]) -> dict[str, object]:
     """Return what the template `classes.svg` needs for the classes of these names, at the top of a drawing."""
+    kinds = len(COLOURS)
     return {
-        "fills": [{"colour": colour, "shape": shape} for colour, shape in map(_fill, range(len(classes)))],
+        "fills": [  # 49 pairs before one comes again
+            {"colour": COLOURS[k % kinds], "shape": _SHAPES[(k + k // kinds) % kinds]} for k in range(len(classes))
+        ],
         "legend": [
             {"y": EDGE + k * _LEGEND_ROW, "number": k, "text": shortened(name, _LEGEND_CELLS)}
             for k, name in enumerate(classes[:_CLASS_LEGEND])
@@ -60,12 +63,6 @@ def shortened(text: str, cells: int) -> str:
     while cell_len(text) >= cells:
         text = text[:-1]
     return f"{text}…"
-
-
-def _fill(number: int) -> tuple[str, str]:
-    """Return a class's colour and pattern: 49 pairs before one comes again."""
-    kinds = len(COLOURS)
-    return COLOURS[number % kinds], _SHAPES[(number + number // kinds) % kinds]
 
 
 _NAMES, _PLOT, _ROW, _AXIS = 230, 330, 22, 24
@@ -201,6 +198,7 @@ def joint_svg(found: JointItemsets, most_items: int | None = None) -> str:
 _LEFT, _HIGH, _APART, _TICKS_BELOW, _NAME_BELOW = 48, 200, 48, 26, 18
 _TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
 _SQUARE = 200
+_CURVES = "ROC, lift and calibration"
 
 
 class _Point(NamedTuple):
@@ -314,6 +312,12 @@ def windows_svg(title: str, points: Sequence[WindowPoint]) -> str:
     ]
     ticks = [(x, point.window) for x, point in zip(places, points, strict=True)]
     return _curves_svg(title, [_Panel("", lines, _STEP * len(points), ticks)])
+
+
+def quality_drawings(table: ScoreTable, classes: Sequence[str]) -> Iterator[Drawing]:
+    """Yield a drawing of what scores select, find and promise, where there are some."""
+    if table.scores is not None and table.curve():
+        yield Drawing(_CURVES, quality_svg(_CURVES, table, classes))
 
 
 def quality_svg(title: str, table: ScoreTable, classes: Sequence[str]) -> str:

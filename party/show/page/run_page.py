@@ -42,7 +42,15 @@ from party.show.baskets import (
 )
 from party.show.document import Document, Drawing, Grid, PageSection, Pairs, ReportPart, counted, headed, laid_out
 from party.show.ledger import alignment_text, dealings_lines
-from party.show.page.drawings import WindowPoint, bayes_svg, joint_svg, quality_svg, shown_levels, tree_svg, windows_svg
+from party.show.page.drawings import (
+    WindowPoint,
+    bayes_svg,
+    joint_svg,
+    quality_drawings,
+    shown_levels,
+    tree_svg,
+    windows_svg,
+)
 from party.show.privacy_short import figures, known_or_none, reading_line, summary_lines
 from party.show.quality import quality_lines, score_grids, worth_lines
 from party.show.runs import size_text
@@ -134,12 +142,9 @@ _NOT_COUNTS = "These figures are of the copy alone: counts, which the peer has t
 
 @dataclass(frozen=True)
 class Finished:
-    """All that a page shows.
+    """All that a page shows; `copy` and `follows` are None too where our table is not here as it was.
 
-    Args:
-        copy: Our disguised copy, measured; None where none left, or the table that was released is not here.
-        alike: The runs, this one among them, that differ in method and window alone.
-        follows: What is certain by a tree alone; None of all else, and where our table is not here as it was.
+    Of runs that differ in method and window alone, this one among them, `alike` has all.
     """
 
     party: str
@@ -563,9 +568,7 @@ def _quality(told: Finished) -> Iterator[ReportPart]:
         return
     yield "Of the table that was opened with noise: numbers need not add up, and may be below 0."
     yield from score_grids(scores.table, classes)
-    if scores.table.scores is not None and scores.table.curve():
-        label = "ROC, lift and calibration"
-        yield Drawing(label, quality_svg(label, scores.table, classes))
+    yield from quality_drawings(scores.table, classes)
 
 
 def _importances(tree: Tree) -> list[tuple[str, str, float]]:

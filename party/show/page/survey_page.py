@@ -1,6 +1,6 @@
 """The page of a survey: what was asked, what answers say, what is learned from them, what they disclose."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from party.association.estimation import SupportFinding
@@ -81,6 +81,9 @@ _GIVEN = "Those are the shares that these answers suggest, negative ones set to 
 
 
 def page_of_survey(told: SurveyTold) -> Document:
+    def audit(each: AskedFile) -> list[str]:
+        return audit_lines(each.audited, shown_names(each.sample.questionnaire))
+
     records = sum(len(each.sample.codes) for each in told.files)
     return Document(
         f"Survey of {records:,} respondents",
@@ -88,10 +91,14 @@ def page_of_survey(told: SurveyTold) -> Document:
             PageSection("asked", "What was asked", list(_asked(told))),
             PageSection("answers", "What the answers say", list(_answers(told))),
             *_learned(told),
-            PageSection("privacy", "What a response reveals of a single person", list(_privacy(told))),
-            PageSection("known", "Where a personal answer is known", list(_known(told))),
+            PageSection("privacy", "What a response reveals of a single person", _of_each(told, _privacy)),
+            PageSection(
+                "known",
+                "Where a personal answer is known",
+                _of_each(told, lambda each: [*known_or_none(each.found), known_grid(each.found)]),
+            ),
             PageSection("mining", "What is left after mining", list(_after_mining(told))),
-            PageSection("audit", "Whether answers are disguised as declared", list(_audit(told))),
+            PageSection("audit", "Whether answers are disguised as declared", [*_of_each(told, audit), "", TRIED]),
             checks([file for each in told.files for file in (each.answers, each.design)]),
         ],
     )
@@ -192,24 +199,19 @@ def sets_parts(found: FoundInColumns) -> Iterator[ReportPart]:
     yield from rule_parts(found.rules, "The rules whose confidence is surely highest")
 
 
-def _privacy(told: SurveyTold) -> Iterator[ReportPart]:
-    for each in told.files:
-        yield from _named(told, each)
-        yield from [*summary_lines(each.found), reading_line(each.read, LIKE_THESE)]
-        if parts := figures(each.found):
-            yield from [*parts, _GIVEN]
+def _of_each(told: SurveyTold, parts: Callable[[AskedFile], Iterable[ReportPart]]) -> list[ReportPart]:
+    """Return parts of each file, below its name if there are several."""
+    return [part for each in told.files for part in (*_named(told, each), *parts(each))]
 
 
-def _named(told: SurveyTold, each: AskedFile) -> Iterator[ReportPart]:
-    if len(told.files) > 1:
-        yield from ("", f"{each.design[0]}:", "")
+def _privacy(each: AskedFile) -> Iterator[ReportPart]:
+    yield from [*summary_lines(each.found), reading_line(each.read, LIKE_THESE)]
+    if parts := figures(each.found):
+        yield from [*parts, _GIVEN]
 
 
-def _known(told: SurveyTold) -> Iterator[ReportPart]:
-    for each in told.files:
-        yield from _named(told, each)
-        yield from known_or_none(each.found)
-        yield known_grid(each.found)
+def _named(told: SurveyTold, each: AskedFile) -> Sequence[str]:
+    return ("", f"{each.design[0]}:", "") if len(told.files) > 1 else ()
 
 
 def _after_mining(told: SurveyTold) -> Iterator[ReportPart]:
@@ -220,13 +222,6 @@ def _after_mining(told: SurveyTold) -> Iterator[ReportPart]:
                 yield from [f"{what}:", *after_mining_lines(mined, each.found), ""]
     if not any(each.mined or each.ruled for each in told.files):
         yield "Neither a model nor rules that name a class are in this report."
-
-
-def _audit(told: SurveyTold) -> Iterator[ReportPart]:
-    for each in told.files:
-        yield from _named(told, each)
-        yield from audit_lines(each.audited, shown_names(each.sample.questionnaire))
-    yield from ("", TRIED)
 
 
 def checks(files: Sequence[tuple[str, str]]) -> PageSection:

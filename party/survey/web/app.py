@@ -127,7 +127,7 @@ class CollectorApp:
         self._is_closed = survey.store.stage() in _CLOSED
         self._fails = False
         self._limits = CallLimits(settings.server.requests, survey.clock)
-        app = Starlette(routes=list(self._routes()), exception_handlers=dict.fromkeys(_REFUSED, _refusal))
+        app = Starlette(routes=list(self._routes()), exception_handlers=dict.fromkeys(_HANDLED, _refusal))
         self._app = SecureHeaders(app, survey.fault, has_tls=settings.server.address.startswith("https://"))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -226,7 +226,7 @@ def _reply(taken: Reception) -> Response:
     return JSONResponse({"taken": True})
 
 
-_REFUSED: Final = (RefusedError, StoreError, HTTPException, Exception)
+_HANDLED: Final = (RefusedError, StoreError, HTTPException, Exception)
 
 
 def _refusal(request: Request, error: Exception) -> Response:
