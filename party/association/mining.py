@@ -36,12 +36,8 @@ def frequent_itemsets(
     Columns: mlxtend's `support` and `itemsets`, then `standard_error`, `low` and `high` of an interval, and
     `straddles`: whether the threshold lies in it. Empty and typed where nothing is frequent.
 
-    Args:
-        sent: Disguised baskets.
-        design: How they were disguised.
-        min_support: A share of all baskets.
-        max_len: The most items of a set; as many as can be estimated if not given.
-        confidence: Of the intervals.
+    `min_support` is a share of all baskets, `max_len` the most items of a set: as many as can be estimated if not
+    given.
 
     Raises:
         InputError: An argument is out of range, or sets of `max_len` items cannot be estimated.
@@ -64,13 +60,7 @@ def association_rules(
     `straddles`: whether a threshold of the confidence lies in it. A rule whose antecedent has an estimated support of
     0 or less has no confidence, and is left out.
 
-    Args:
-        sent: Disguised baskets.
-        design: How they were disguised.
-        min_support: Of the sets, as for `frequent_itemsets`.
-        metric: A measure by mlxtend's name.
-        min_threshold: Its smallest value.
-        confidence: Of the intervals.
+    `metric` is a measure by mlxtend's name, `min_threshold` its smallest value.
 
     Raises:
         InputError: An argument is out of range, or unknown.

@@ -143,12 +143,8 @@ def disguise_baskets(
 ) -> Randomized:
     """Return the disguised copy of baskets; the same whenever asked.
 
-    Args:
-        source: True baskets: a file, a DataFrame, or what was read.
-        design: How they are disguised.
-        secret: The owner's secret file, made on first use.
-        dataset: Name of the data set, to be noted on first use; the file's name unless given.
-        watch: Called with the number of baskets that are done, and of all.
+    The owner's secret file is made on first use, and notes the name of the data set: the file's name unless given.
+    `watch` hears how many baskets are done, and of how many.
 
     Raises:
         ConfigError: The data set's name cannot be used, or the secret was used before for another disguise or other

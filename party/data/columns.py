@@ -96,11 +96,9 @@ EVERY_OTHER = "*"
 class TreatedColumn:
     """A column as an attribute.
 
-    Args:
-        missing_label: The value that a missing cell of a new row has, if it may be revealed.
-        remarks: What became of values that too few records hold, for the owner alone.
-        absorbed: Whether a value that enough records hold had to take in some that too few hold.
-        ordered: How many of the first values rise.
+    A missing cell of a new row has `missing_label`, if it may be revealed. `remarks` say, for the owner alone, what
+    became of values that too few records hold; where one is `absorbed`, a value that enough hold took some of them in.
+    The first `ordered` values rise.
     """
 
     values: tuple[str, ...]

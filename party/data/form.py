@@ -61,10 +61,8 @@ _BLOCK, _SAMPLE_RECORDS = 1 << 20, 20
 class Form:
     """What is declared about a table's file; anything left None is found out.
 
-    Args:
-        missing: Markers of a missing cell, beside the usual ones and an empty cell.
-        decimal: The sign, a point or a comma, that begins a fraction; the other one, blanks and apostrophes then group
-            thousands. Unless it is declared, a point does and nothing groups.
+    `missing` are markers beside the usual ones and an empty cell. `decimal`, a point or a comma, begins a fraction; the
+    other one, blanks and apostrophes then group thousands. Unless it is declared, a point does and nothing groups.
     """
 
     separator: str | None = None

@@ -50,11 +50,9 @@ class Column:
 class Frame:
     """The columns of a table. Record `i` begins on `lines[i]`: a line of CSV or a row of Parquet, from 1.
 
-    Args:
-        cells: The cells of each column, as the file has them; an empty one is None.
-        indexes: Names of columns that are not part of the table: indexes of the program that wrote it.
-        typed: The columns whose cells the file itself holds as numbers.
-        flaws: Why columns cannot be used, where that is known before their cells are looked at.
+    An empty cell is None. `indexes` names columns that are not part of the table: indexes of the program that wrote it;
+    `typed` those whose cells the file itself holds as numbers; `flaws` why columns cannot be used, where that is known
+    before their cells are looked at.
     """
 
     path: Path
@@ -169,11 +167,8 @@ def frame_of(path: Path, names: Sequence[str], cells: Sequence[Sequence[str | No
 class Written:
     """A table as it stands in a file, with whatever is not part of it.
 
-    Args:
-        names: Of all columns, with any blanks around them.
-        indexes: Names of columns that the file itself calls indexes.
-        typed: The columns whose cells the file itself holds as numbers.
-        flaws: Why columns cannot be used, by their place.
+    `names` have any blanks around them, `indexes` are columns that the file itself calls so, `typed` those whose cells
+    it holds as numbers, `flaws` say by their place why columns cannot be used.
     """
 
     path: Path

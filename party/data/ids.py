@@ -85,9 +85,8 @@ def read_people(frame: Frame, columns: IdColumns) -> People:
 class IdLook:
     """What most ids look like, for their owner alone: no shape that few have.
 
-    Args:
-        shapes: A 9 for each digit but a 0 in front, one letter for several together, whatever else as it is.
-        unpadded: Whether they are whole numbers of several lengths, none with a zero in front: some may have lost it.
+    In `shapes` a 9 stands for each digit but a 0 in front, one letter for several together, whatever else as it is.
+    They are `unpadded` if they are whole numbers of several lengths, none with a zero in front: some may have lost it.
     """
 
     shapes: tuple[str, ...] = ()

@@ -42,11 +42,8 @@ def wanted_items(frame: Frame, who: IdColumns, ignore: Sequence[str], wanted: Se
 class _Found:
     """Who has what.
 
-    Args:
-        items: The column of items.
-        rows: The first row of each person.
-        persons: By item, in the order of the texts of the column: who has it, each once.
-        starts: Where those of each item begin, and where the last ones end.
+    `persons` has by item, in the order of the texts of the column, who has it, each once; those of each begin, and the
+    last ones end, at `starts`. `rows` are the first row of each person.
     """
 
     items: Column

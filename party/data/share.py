@@ -25,9 +25,8 @@ from protocols.tables import Attribute, MissingCells, Table
 class DataShare:
     """What one party holds.
 
-    Args:
-        attributes: In file order, without the class.
-        table: Codes of the attributes and, last, of the class if it is held.
+    Attributes are in file order, without the class; the table has their codes and, last, those of the class if it is
+    held.
     """
 
     ids: list[str]

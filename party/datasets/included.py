@@ -70,12 +70,7 @@ _ADULT_NUMBERS = ("age", "fnlwgt", "education-num", "capital-gain", "capital-los
 class Dataset:
     """A data set as the UCI has it: texts, in the order of the original rows.
 
-    Args:
-        name: One of `NAMES`.
-        columns: The class included.
-        rows: "?" where a cell is missing.
-        class_name: One of the columns.
-        treatments: What the demo does to the columns; those without an entry are taken as they are.
+    A "?" stands where a cell is missing. The demo treats columns by `treatments`, and takes the others as they are.
     """
 
     name: str
@@ -116,13 +111,7 @@ def _treatment(name: str, column: str) -> ColumnTreatment:
 
 
 def load_table(name: str, records: int | None = None, treatments: Mapping[str, ColumnTreatment] | None = None) -> Table:
-    """Return the first records of a data set; the class is last. The data are public: rare values are named.
-
-    Args:
-        name: Of the data set.
-        records: How many; all unless given.
-        treatments: What is done to the columns; what the demo does unless given.
-    """
+    """Return the first records of a data set; the class is last. The data are public: rare values are named."""
     dataset = load(name)
     rows = dataset.rows[:records]
     chosen = dataset.treatments if treatments is None else treatments

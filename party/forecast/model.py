@@ -296,14 +296,7 @@ class Room(NamedTuple):
 
 
 def room_for_levels(domains: Sequence[int], classes: int, records: int, terms: Terms) -> Room | None:
-    """Return for how many levels `most_bits` leaves room; None where it ends no tree early.
-
-    Args:
-        domains: How many values each candidate has.
-        classes: How many there are.
-        records: Those held out among them.
-        terms: Of the run.
-    """
+    """Return for how many levels `most_bits` leaves room; None where it ends no tree early."""
     most, depth = terms.bits_at_most(records), min(terms.max_depth or len(domains), len(domains))
     if most is None or not terms.opens_tree:
         return None

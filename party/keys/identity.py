@@ -232,10 +232,7 @@ def _is_good(certificate: x509.Certificate, statement: bytes, signature: bytes) 
 def renew(folder: Path, hosts: Sequence[str] | None = None, *, clock: Clock = utc_now) -> Identity:
     """Make a new certificate over a party's key, in the place of the one that it has, which may have expired.
 
-    Args:
-        folder: The party's.
-        hosts: DNS names and IP addresses under which it is reached; those of the one before unless given.
-        clock: Gives the date.
+    Its hosts are those of the one before unless given.
     """
     before = read_identity(folder)
     names = [general_name(host) for host in hosts or before.hosts]
@@ -245,12 +242,7 @@ def renew(folder: Path, hosts: Sequence[str] | None = None, *, clock: Clock = ut
 
 
 class Latest:
-    """A party's identity with the certificate that its folder holds now: `renew` may run beside a node that serves.
-
-    Args:
-        folder: The party's.
-        identity: What was read at the start; its key is kept.
-    """
+    """A party's identity with the certificate that its folder holds now: `renew` may run beside a node that serves."""
 
     def __init__(self, folder: Path, identity: Identity) -> None:
         self._path, self._identity = folder / CERTIFICATE_FILE, identity

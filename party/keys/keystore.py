@@ -57,9 +57,7 @@ def load_secret(folder: Path) -> bytes:
 def load_key(folder: Path, floor_bits: int) -> AnyKeyHolder:
     """Return the holder of the party's key; only here is it known of which cipher it is.
 
-    Args:
-        folder: The party's.
-        floor_bits: The least strength that a key may have, as `KeyHolder.bits` measures it.
+    No key may be weaker than the floor, as `KeyHolder.bits` measures it.
     """
     return PaillierKeyHolder(_load_paillier(folder, floor_bits))
 

@@ -81,11 +81,8 @@ def asking(ask: Ask) -> Iterator[None]:
 class PassphraseSource:
     """A place of passphrases.
 
-    Args:
-        name: What a sealed file calls it.
-        new: Gives a passphrase to a folder that is sealed under this id.
-        get: Returns it again.
-        forget: Removes what it keeps for this id, if it keeps anything.
+    A sealed file has its `name`. It gives a `new` passphrase to a folder that is sealed under an id, and can `get` or
+    `forget` it by that.
     """
 
     name: str

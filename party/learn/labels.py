@@ -20,11 +20,8 @@ from protocols.tables import MAX_DOMAIN, Codes
 class Labels:
     """What a learner calls its classes.
 
-    Args:
-        names: For each code, what the label's text is.
-        by_code: For each code, the label that predictions give.
-        classes: The labels in sorted order.
-        order: The codes in that order.
+    For each code, `names` has the label's text and `by_code` the label that predictions give; `classes` are sorted, and
+    `order` has the codes so.
     """
 
     names: tuple[str, ...]

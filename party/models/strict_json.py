@@ -99,14 +99,7 @@ def list_of(value: object, place: str) -> list[Any]:
 
 @dataclass(frozen=True)
 class Head:
-    """What every model's file begins with, and the fields that this one has beside it, unread.
-
-    Args:
-        target: The class.
-        attributes: In their order.
-        fields: All fields of the file.
-        entries: All fields of each attribute.
-    """
+    """What every model's file begins with, and the fields that this one has beside it, unread."""
 
     target: Attribute
     attributes: tuple[Attribute, ...]
@@ -133,14 +126,9 @@ def head_of(
 ) -> Head:
     """Read what a model's file begins with.
 
-    Args:
-        data: The file.
-        name: Its format.
-        older: The format before, whose files say nothing of missing cells.
-        own: The fields that a file of this format has besides.
-        of_each: The fields that each attribute has besides.
-        new: The fields that both have besides, but not in the format before.
-        may: The fields that a file may have besides.
+    It has the format `name`, or the `older` one, whose files say nothing of missing cells. A file has fields of its
+    `own` besides, and each attribute those `of_each`; both have the `new` ones, but not in the format before. It `may`
+    have others.
     """
     read = parsed(data)
     since = () if isinstance(read, dict) and read.get("format") == older else new

@@ -30,11 +30,7 @@ _BYTES: Final = 16
 class Comparisons:
     """Those with one peer, in one session.
 
-    Args:
-        pages: About the peer.
-        local: What we bring; its secret and the name of its data set are used.
-        refused: When each was, before this session, that is not known to have found the same.
-        open: Those of this session of which that is not known.
+    `refused` are those of before this session, and `open` those of it, that are not known to have found the same.
     """
 
     pages: PeerEntries

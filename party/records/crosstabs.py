@@ -13,12 +13,7 @@ from protocols.two_party.crosstab import Crossed
 
 @dataclass(frozen=True, repr=False)
 class CrosstabEntries:
-    """The entries of one table.
-
-    Args:
-        pages: About the peer.
-        agreed: What was agreed.
-    """
+    """The entries of one table."""
 
     pages: PeerEntries
     agreed: Crossed

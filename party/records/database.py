@@ -43,13 +43,7 @@ def version_problem(path: Path, what: str, version: int, ours: int) -> str:
 class DatabaseKind:
     """A kind of file.
 
-    Args:
-        name: What people call it.
-        application: Its number of four letters.
-        version: Of its format.
-        tables: Makes them.
-        error: Made of a text.
-        spoilt: Made of what is wrong with a file: says what to do about it.
+    `application` is its number of four letters, `spoilt` what says what to do about a file that is wrong.
     """
 
     name: str

@@ -20,19 +20,11 @@ N = TypeVar("N", bound=kinds.EntryOfRun)
 class FinishedRun:
     """A run that ended with a model.
 
-    Args:
-        begun: How it began.
-        peer: Whom it was with.
-        began, ended: Dates.
-        correct: How many of the `tests` held-out records the tree gets right; None if not known.
-        tests: How many records were held out.
-        error: The standard error of `correct`, 0 where it was counted.
-        copy: How our copy was disguised, as the ledger has it; None where none left.
-        revealed: How many counts this run has revealed.
-        counted: How many cells were counted by a secure protocol.
-        countable: How many there are of all candidates at the same nodes.
-        itemsets: The sets of items that were counted exactly, each item a column with its party's name and a value.
-        scores: How many held-out records have which label and class, where a tree alone was revealed.
+    Of the `tests` held-out records the tree gets `correct` right (None if not known), with a standard error that is 0
+    where it was counted. `copy` is how ours was disguised, as the ledger has it; None where none left. `revealed` has
+    how many counts were revealed, `counted` how many cells a secure protocol counted, of `countable` of all candidates
+    at the same nodes. `itemsets` were counted exactly, each item a column with its party's name and a value. `scores`
+    say how many held-out records have which label and class, where a tree alone was revealed.
     """
 
     begun: kinds.RunEntry

@@ -65,17 +65,9 @@ class RunState(StrEnum):
 class RunRecord:
     """A run.
 
-    Args:
-        run: Its name, 16 hexadecimal digits; the same at both parties.
-        peer, fingerprint: Whom it is with.
-        dataset: Ours.
-        job: What is done, and on which terms, as JSON has it; `kind` is one of its fields.
-        contents: A digest of all that must be the same when it goes on.
-        initiator: Whether we have opened it.
-        began, changed: Dates.
-        state: What became of it.
-        phase: What it was at last busy with.
-        settled: Whether the peer has said that it is done, so that nothing of it is kept.
+    Its name, 16 hexadecimal digits, is the same at both parties. `job` says what is done on which terms, as JSON has
+    it, and `contents` is a digest of all that must be the same when it goes on. It was at last busy with `phase`; once
+    it is `settled`, the peer has said that it is done, so that nothing of it is kept.
     """
 
     run: str
@@ -102,13 +94,7 @@ class RunRecord:
 
 
 class Journal(Closing):
-    """An open journal. Made by `open_journal`.
-
-    Args:
-        connection: To the file.
-        path: Of the file.
-        secret: The owner's.
-    """
+    """An open journal. Made by `open_journal`."""
 
     def __init__(self, connection: sqlite3.Connection, path: Path, secret: bytes) -> None:
         self.path = path

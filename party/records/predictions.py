@@ -31,12 +31,8 @@ _ANOTHER_TABLE = (
 class PredictionEntries:
     """The entries of joint predictions with one peer.
 
-    Args:
-        pages: About the peer.
-        local: What we bring.
-        terms: Of the prediction that is being made.
-        most: The most rows that may be answered for over the life of the data set; None for any.
-        left: About how many more people most_bits allows to answer about; None for any.
+    `most` rows may be answered for over the life of the data set, and `left` is about how many more people most_bits
+    allows to answer about; None for any.
     """
 
     pages: PeerEntries

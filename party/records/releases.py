@@ -57,12 +57,7 @@ class Spend:
         return {_UNBOUNDED: ""} if self.epsilon is None else {self.run: str(self.epsilon)}
 
     def refusal(self, spent: Spent, budget: Fraction | None) -> str | None:
-        """Return why the run would spend too much, with the arithmetic; None if it would not.
-
-        Args:
-            spent: What has been spent.
-            budget: The most that all runs together may spend; None for any.
-        """
+        """Return why the run would spend too much, with the arithmetic; None if it would not."""
         if budget is None or self.run in spent:
             return None
         allowed = f"our [agree] epsilon allows {NOISE.text(budget)} over the life of a data set"
@@ -299,9 +294,7 @@ def check_release(folder: Path, release: Release) -> None:
 def record_release(pages: PeerEntries, release: Release) -> None:
     """Note a release durably, before anything that depends on it leaves.
 
-    Args:
-        pages: Of the ledger, about the peer; nobody else reads, checks or notes meanwhile.
-        release: What is to leave.
+    Nobody else reads, checks or notes in the ledger meanwhile.
     """
     known = _noted(pages, release.dataset)
     _check(release, known, pages.ledger.path)
@@ -333,10 +326,7 @@ def spent_of(known: Mapping[str, object]) -> dict[str, str]:
 class Memory:
     """What a party remembers of its data set, for one session with one peer.
 
-    Args:
-        local: What we bring.
-        pages: Of our ledger, about the peer.
-        budget: The most that all runs over the data set may spend of epsilon; None for any.
+    All runs over the data set may spend `budget` of epsilon at most; None for any.
     """
 
     local: PartyInputs

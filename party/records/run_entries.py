@@ -34,14 +34,7 @@ def note_columns(pages: PeerEntries, local: PartyInputs) -> None:
 
 @dataclass(frozen=True, repr=False)
 class RunEntries:
-    """The entries of one run.
-
-    Args:
-        pages: About its peer.
-        local: What we bring.
-        agreed: What was agreed.
-        run: Its name.
-    """
+    """The entries of one run."""
 
     pages: PeerEntries
     local: PartyInputs
@@ -204,10 +197,8 @@ def column_name(attribute: Attribute) -> str:
 class KnownAnswers:
     """What we remember of a run in which nobody sees a count: its answers by the ledger, all else by the journal.
 
-    Args:
-        answers: The first one first.
-        opened: What was opened beside them, if anything was: the answer that follows them, which we have lost.
-        kept: By the journal, where a run goes on.
+    Answers are in their order. `opened` is the answer that follows them, which we have lost, if anything was opened
+    beside them; `kept` has those of the journal, where a run goes on.
     """
 
     answers: Sequence[bytes]

@@ -57,12 +57,8 @@ POSTGRES = ("postgresql://", "postgres://")
 class Question:
     """What a respondent reads of one column.
 
-    Args:
-        text: The question; the private one, where there is a personal one too.
-        answers: One per value, in the order of the design.
-        personal: The personal question, or the harmless statement beside that of `text`; None where there is none, or
-            the page draws its answer.
-        personal_answers: Its answers, one per value.
+    `text` is the private question where there is a `personal` one too, or a harmless statement: None where there is
+    none, or the page draws its answer. Answers are one per value, in the order of the design.
     """
 
     text: str
@@ -75,14 +71,9 @@ class Question:
 class ServerSettings:
     """Where the collector listens, and how it is reached.
 
-    Args:
-        listen: Where it listens.
-        address: What respondents' links begin with; ends in a slash.
-        certificate: For TLS, with its key; None behind a proxy that has them, or on this machine alone.
-        key: Of the certificate.
-        proxies: Addresses whose word for who calls is taken.
-        requests: Most requests per minute from one address.
-        submissions: Most submissions by one link.
+    Links begin with `address`, which ends in a slash. A certificate is for TLS: None behind a proxy that has one, or on
+    this machine alone. The word of `proxies` for who calls is taken. One address may make `requests` a minute, one link
+    `submissions`.
     """
 
     listen: Address
@@ -107,21 +98,9 @@ class ClosingSettings:
 class CollectorSettings:
     """A survey in the browser.
 
-    Args:
-        path: The file.
-        title: Of the page.
-        language: Of its texts, as HTML has it.
-        direction: Of its script, "ltr" or "rtl".
-        introduction: Paragraphs.
-        questionnaire: What is asked and how it is disguised.
-        questions: One per column.
-        texts: All others.
-        server: The collector's.
-        store: A file, or the URL of a PostgreSQL database.
-        closing: When it closes of itself.
-        population: What records stand for; all alike if None.
-        round_two: How the bit is disguised by which respondents say whether a model is right about their personal
-            answers; None where they are not to be asked.
+    `language` and `direction` of its texts are as HTML has them. The store is a file, or the URL of a PostgreSQL
+    database. Records stand for a `population`, and are all alike if that is None. `round_two` disguises the bit by
+    which respondents say whether a model is right about their personal answers; None where they are not asked.
     """
 
     path: Path

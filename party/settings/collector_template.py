@@ -88,11 +88,7 @@ _PROPOSALS = (
 class DraftQuestion:
     """A column of a new survey.
 
-    Args:
-        name: Of the column.
-        text: The question.
-        values: Of it.
-        edges: Of its bins, as numbers in text; empty where it has none.
+    Edges of its bins are numbers in text; empty where it has none.
     """
 
     name: str

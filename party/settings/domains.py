@@ -24,11 +24,8 @@ from protocols.tables import MAX_DOMAIN, NO_ANSWER
 class Domain:
     """What a column can hold.
 
-    Args:
-        values: In the order of their codes.
-        edges: Of the bins, which are the first values; empty where there are none.
-        missing: The value of a missing cell; None where it means no answer.
-        complete: Whether a cell without an answer is refused.
+    The first values are bins where there are `edges`. A missing cell has the value `missing`, or means no answer, which
+    `complete` refuses.
     """
 
     values: tuple[str, ...]

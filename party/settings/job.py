@@ -137,12 +137,9 @@ def read_job(
 ) -> Train:
     """Read a `job.toml`.
 
-    Args:
-        path: The file.
-        key_floor: The smallest key that a run may have.
-        people: How many our table lists: a leaf's least size follows where the job names none.
-        classes: How many of them each class has, none of a class that is the peer's: weights that balance them follow
-            where the job asks for these. None before our table is read.
+    No key of a run may be smaller than the floor. A leaf's least size follows from how many people our table lists,
+    where the job names none, and weights that balance the classes from how many of them each class has, none of a class
+    that is the peer's, where the job asks for these; None before our table is read.
     """
     loose = read_toml(path, None)
     learner = Learner(loose.choice("learner", Learner.names(), Learner.TREE))

@@ -310,9 +310,7 @@ def _needed(path: Path, key: str, value: T | None) -> T:
 def read_party_config(path: Path, key_floor: int = KEY_FLOOR) -> PartyConfig:
     """Read a `party.toml`.
 
-    Args:
-        path: The file, or what else names the party (`party.settings.place`).
-        key_floor: No key may be smaller, whatever the file says.
+    `path` is the file, or what else names the party (`party.settings.place`); no key may be smaller than the floor.
     """
     path = settings_file(path)
     if path.name == CONFIG_FILE and path.parent.is_dir() and not is_there(path):

@@ -33,11 +33,8 @@ Domains = Mapping[str, Domain]
 class GroupEntry:
     """A group as it is declared.
 
-    Args:
-        columns: Its columns.
-        kind: What it is asked.
-        chance: Says how often it is the truth.
-        joint: Chance of each combination of personal answers, the last column's fastest; empty if they are independent.
+    `joint` has the chance of each combination of personal answers, the last column's fastest; empty if they are
+    independent.
     """
 
     columns: tuple[str, ...]

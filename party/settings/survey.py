@@ -29,16 +29,9 @@ _KEYS = (
 class Questionnaire:
     """A survey's columns and their disguise; the class, if one is declared, is the last column.
 
-    Args:
-        path: The file that declares it.
-        names: Of the columns.
-        domains: Of the columns, in the same order.
-        class_name: The column that models predict.
-        id_column: The column of the true table that says which record is whose.
-        keep_id: Whether the disguised table has it too.
-        design: Over the columns, by index.
-        group_names: Of the design's groups, in the same order.
-        controls: Disguised columns whose true answer is known of everyone, each with that answer.
+    `id_column` of the true table says which record is whose, and is in the disguised one too if `keep_id`. The design
+    is over the columns by index. `controls` are disguised columns whose true answer is known of everyone, each with
+    that answer.
     """
 
     path: Path
@@ -60,11 +53,7 @@ class Questionnaire:
         return tuple(domain.values for domain in self.domains)
 
     def schema(self, classes: tuple[str, ...] | None = None) -> Schema:
-        """Return the columns and their values, the class last.
-
-        Args:
-            classes: Of the class, where they are others than declared.
-        """
+        """Return the columns and their values, the class last."""
         values = self.values if classes is None else (*self.values[:-1], classes)
         missing = [domain.missing for domain in self.domains[:-1]]
         return survey_schema(self.names, values, [*missing, None])

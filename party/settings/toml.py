@@ -65,13 +65,7 @@ _KINDS = {
 
 
 def read_toml(path: Path, keys: Collection[str] | None, gone: Mapping[str, str] = NOTHING_GONE) -> "Section":
-    """Read a TOML file whose top level may hold these keys, or any; a byte order mark before it is allowed.
-
-    Args:
-        path: The file.
-        keys: What may stand in it.
-        gone: Keys of earlier releases, with what replaces each.
-    """
+    """Read a TOML file whose top level may hold these keys, or any; a byte order mark before it is allowed."""
     if path.is_dir():
         inside = ", ".join(map(str, sorted(path.glob("*.toml")))) or "it has no .toml file"
         raise ConfigError(f"{path} is a folder: name the file in it ({inside})")
@@ -149,11 +143,7 @@ class Read:
 class Key:
     """What is declared of a key: its kind with the range, its usual value, and what the template says of it.
 
-    Args:
-        kind: Of its values.
-        usual: What is taken where the key is left out.
-        comment: What people read of it.
-        sample: A value as TOML has it, for the template where no value is usual.
+    A `sample` is for the template where no value is usual.
     """
 
     kind: ValueKind | Read
@@ -173,12 +163,8 @@ Declared = Mapping[str, Key]
 class Section:
     """One table of a TOML file.
 
-    Args:
-        path: The file.
-        place: Name of the table, empty for the top level.
-        content: As parsed.
-        keys: What may stand in it; None for any names.
-        gone: Keys of earlier releases, with what replaces each.
+    The `place` of the top level is empty. Where `keys` is None any names may stand in it; `gone` are those of earlier
+    releases, with what replaces each.
     """
 
     def __init__(

@@ -46,15 +46,9 @@ class BasketLayout(Enum):
 class BasketDesign:
     """The items of baskets, and how these are randomized.
 
-    Args:
-        path: The file that declares it.
-        items: Their names, in the order of their numbers.
-        design: The operators.
-        layout: How a file of true baskets is written.
-        id_column: The column of a table of baskets that says which basket is whose.
-        item_column: In the long layout, the column of items.
-        supports: The largest support that a set of 1, 2, ... items can have; empty if not given.
-        level: The largest belief that was asked for, if one was.
+    In a table of baskets `id_column` says which basket is whose, in the long layout `item_column` has the items.
+    `supports` are the largest that a set of 1, 2, ... items can have; empty if not given. `level` is the largest belief
+    that was asked for, if one was.
     """
 
     path: Path

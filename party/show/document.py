@@ -205,14 +205,9 @@ def _marked(heading: str) -> ScreenColumn:
 class Grid:
     """A table, a line per row, each headed by its first cell; columns of texts are narrowed where it is too wide.
 
-    Args:
-        columns: What stands in each; on a page, those of a rank above 2 are not for a phone.
-        rows: Of as many cells each.
-        bars: The length of each row's bar on a page, the longest 1; none if not given.
-        title: What it is of, on a page that has several.
-        rule: Draw a line below the headings.
-        left_out_suffix: What stands after the names of columns that have no room.
-        folds: Whether such columns stand in a further table below, beside the first column again.
+    On a page, columns of a rank above 2 are not for a phone, `bars` has the length of each row's bar, the longest 1,
+    and a title stands above. `rule` draws a line below the headings. The names of columns that have no room are listed,
+    with `left_out_suffix`, or if it `folds` they stand in a further table beside the first column again.
     """
 
     kind: ClassVar = "grid"

@@ -36,10 +36,7 @@ NumbersByLabel = tuple[str, str, str, Mapping[str, float]]
 class Watched:
     """A node in numbers, which are taken when somebody asks.
 
-    Args:
-        folder: Ours.
-        certificates: Returns ours and the peer's, as the folder has them by then.
-        since_contact: Returns how many seconds ago the peer called; None if it has not.
+    `since_contact` returns how many seconds ago the peer called; None if it has not.
     """
 
     folder: Path

@@ -60,13 +60,9 @@ def disguise_table(
 ) -> DisguisedTable:
     """Return the disguised copy of a table; the same whenever asked.
 
-    Args:
-        source: True answers: a file or a DataFrame.
-        questionnaire: What is asked and how it is disguised.
-        secret: The owner's secret file, made on first use.
-        dataset: Name of the data set, to be noted on first use; the file's name unless given.
-        personal: For the unrelated question, the respondents' personal answers, by the same ids; drawn if not given.
-        watch: Puts itself between the disguise and its draws: to show progress.
+    The owner's secret file is made on first use, and notes the name of the data set: the file's name unless given. Of
+    the unrelated question, respondents' personal answers have the same ids; they are drawn if not given. `watch` puts
+    itself between the disguise and its draws: to show progress.
 
     Raises:
         ConfigError: The design names no group or no id, has no personal answers to replace, the data set's name cannot

@@ -109,12 +109,9 @@ class Sparingly:
 class Waits:
     """How long a party waits for its peer, and which versions of the messages it speaks.
 
-    Args:
-        patience: Seconds without a sign of life before the peer counts as lost.
-        silence: Seconds without a frame from a peer that lives: computing takes time, but not for ever.
-        timer: Measures both.
-        heed: Called again and again while no session is open yet; what it raises ends the waiting.
-        spoken: The versions, the newest first.
+    After `patience` seconds without a sign of life the peer counts as lost, after `silence` seconds without a frame
+    too: computing takes time, but not for ever. `heed` is called again and again while no session is open yet; what it
+    raises ends the waiting. Versions `spoken` have the newest first.
     """
 
     patience: float = 30.0

@@ -63,11 +63,8 @@ def network(address: str) -> str:
 class ConnectionLimits:
     """What connections may take.
 
-    Args:
-        head_seconds: For a head, from the moment when none is in progress.
-        head_bytes: Of a head; one of fewer than twice as many may pass.
-        read_seconds: For reading what is ready, where more is ready than buffers hold.
-        at_once: Fewer are kept.
+    A head has `head_seconds` from the moment when none is in progress, and `head_bytes`: one of fewer than twice as
+    many may pass. Where more is ready than buffers hold, a reader has `read_seconds`. Fewer than `at_once` are kept.
     """
 
     head_seconds: float = 10

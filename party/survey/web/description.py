@@ -30,9 +30,8 @@ STATEMENTS: Final = (Kind.CROSSWISE.value, Kind.TRIANGULAR.value)
 class PageQuestion:
     """A column as its respondent meets it.
 
-    Args:
-        personal: The personal question; None where there is none, or the page draws its answer.
-        drawn: Whole numbers in proportion to the chances of a personal answer that the page draws; else empty.
+    There is no `personal` question where the page draws its answer: `drawn` are then whole numbers in proportion to its
+    chances.
     """
 
     column: int
