@@ -10,6 +10,7 @@ import io
 import zlib
 from array import array
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
@@ -102,18 +103,16 @@ class _Gathering:
         return Baskets(made, named, self.path, self._repeating)
 
 
-def _from_lines(path: Path, design: BasketDesign, form: Form) -> Baskets:
-    gathering = _Gathering(design, path)
+@contextmanager
+def opened_text(path: Path, encoding: str | None, cure: str, more: Sequence[str] = ()) -> Iterator[TextIO]:
+    """Open a file of lines; whatever keeps it from being read is an error of that file."""
     try:
-        with opened(path, LINES) as file:
-            text = io.TextIOWrapper(file, form.encoding or "utf-8-sig", newline="\n")
-            for number, names in enumerate(_split(path, _bounded(path, text), form), 1):
-                gathering.add(names, number)
+        with opened(path, more) as file:
+            text = io.TextIOWrapper(file, encoding or "utf-8-sig", newline="\n")
+            yield text
             text.detach()  # it would close the file
     except UnicodeDecodeError:
-        raise DataError(
-            f"the file is not text in {form.encoding or 'UTF-8'}: declare its encoding", path=path
-        ) from None
+        raise DataError(f"the file is not text in {encoding or 'UTF-8'}: {cure}", path=path) from None
     except csv.Error:
         raise DataError("a quote is not closed or not doubled: write a quote within a cell twice", path=path) from None
     except FileNotFoundError:
@@ -121,6 +120,13 @@ def _from_lines(path: Path, design: BasketDesign, form: Form) -> Baskets:
     except (OSError, EOFError, zlib.error) as error:
         reason = error.strerror if isinstance(error, OSError) else None
         raise DataError(f"cannot be read: {reason or 'the file is damaged'}", path=path) from None
+
+
+def _from_lines(path: Path, design: BasketDesign, form: Form) -> Baskets:
+    gathering = _Gathering(design, path)
+    with opened_text(path, form.encoding, "declare its encoding", LINES) as text:
+        for number, names in enumerate(_split(path, _bounded(path, text), form), 1):
+            gathering.add(names, number)
     return gathering.finished()
 
 

@@ -14,16 +14,16 @@ Discloses: what `cotally privacy` says of the design, and the original size of e
 import csv
 import gzip
 import io
-import zlib
 from array import array
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TextIO
 
 import numpy as np
 
-from party.association.files import Baskets, BasketSource, read_baskets
+from party.association.files import Baskets, BasketSource, opened_text, read_baskets
 from party.data import name_flaw
-from party.data.form import MAX_LINE, opened
+from party.data.form import MAX_LINE
 from party.data.writer import bare_name
 from party.errors import ConfigError, DataError
 from party.files import is_there, write_atomically
@@ -70,24 +70,11 @@ def read_sent(path: Path | str, design: BasketDesign) -> Randomized:
         DataError: The file cannot be read, or is no file of disguised baskets over the items of the design.
     """
     path = Path(path)
-    try:
-        with opened(path) as file:
-            text = io.TextIOWrapper(file, "utf-8", newline="\n")
-            found = _read(path, text, design)
-            text.detach()  # it would close the file
-            return found
-    except UnicodeDecodeError:
-        raise DataError(
-            "the file is not text in UTF-8: name the copy that `cotally disguise` wrote", path=path
-        ) from None
-    except FileNotFoundError:
-        raise DataError("does not exist: name another", path=path) from None
-    except (OSError, EOFError, zlib.error) as error:
-        reason = error.strerror if isinstance(error, OSError) else None
-        raise DataError(f"cannot be read: {reason or 'the file is damaged'}", path=path) from None
+    with opened_text(path, "UTF-8", "name the copy that `cotally disguise` wrote") as text:
+        return _read(path, text, design)
 
 
-def _read(path: Path, text: io.TextIOWrapper, design: BasketDesign) -> Randomized:
+def _read(path: Path, text: TextIO, design: BasketDesign) -> Randomized:
     first = text.readline(MAX_LINE).rstrip("\n").split(",")
     if first[0] != FORMAT or len(first) != 2:
         raise DataError(f"is no file of disguised baskets: it must begin with {FORMAT}", path=path, line=1)
@@ -100,7 +87,7 @@ def _read(path: Path, text: io.TextIOWrapper, design: BasketDesign) -> Randomize
     sizes, starts, items = array("q"), array("q", [0]), array("i")
     for line, row in _rows(path, text):
         try:
-            sizes.append(_size(row[0]))
+            sizes.append(int(row[0] if row[0].isascii() and row[0].isdigit() else ""))
             items.extend(sorted(map(number.__getitem__, row[1:])))
         except (ValueError, KeyError, IndexError):
             raise DataError("must be an original size, then items of the design", path=path, line=line) from None
@@ -114,7 +101,7 @@ def _read(path: Path, text: io.TextIOWrapper, design: BasketDesign) -> Randomize
     return Randomized(made, np.array(sizes, dtype=np.int64))
 
 
-def _rows(path: Path, text: io.TextIOWrapper) -> Iterator[tuple[int, list[str]]]:
+def _rows(path: Path, text: TextIO) -> Iterator[tuple[int, list[str]]]:
     rows = csv.reader(text, strict=True)
     while True:
         try:
@@ -126,12 +113,6 @@ def _rows(path: Path, text: io.TextIOWrapper) -> Iterator[tuple[int, list[str]]]
         if row is None:
             return
         yield rows.line_num + 1, row
-
-
-def _size(text: str) -> int:
-    if not (text.isascii() and text.isdigit()):
-        raise ValueError
-    return int(text)
 
 
 def disguise_baskets(

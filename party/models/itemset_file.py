@@ -86,13 +86,15 @@ def itemsets_from_json(data: bytes | str) -> JointItemsets:
         if not all(part in sets for part in subsets):
             refuse(f"sets[{position}]", "has a subset that is not listed")
         sets[each.terms] = each
-    records = _count(top["records"], "records", 1)
+    records, threshold = _count(top["records"], "records", 1), _fraction(top["min_support"], "min_support")
+    if not 0 < threshold <= 1:
+        refuse("min_support", "must be above 0 and at most 1")
     if unknown is None:
         _check_counts(sets, records)
     return JointItemsets(
         attributes=attributes,
         records=records,
-        threshold=_threshold(top["min_support"]),
+        threshold=threshold,
         least=least,
         kept=tuple(sets.values()),
         undecided=_count(top["undecided"], "undecided", 0),
@@ -153,13 +155,6 @@ def _terms(value: object, place: str, attributes: tuple[Attribute, ...]) -> Term
     if not columns or columns != sorted(set(columns)):
         refuse(place, "must be of different columns, in their order")
     return terms
-
-
-def _threshold(value: object) -> Fraction:
-    threshold = _fraction(value, "min_support")
-    if not 0 < threshold <= 1:
-        refuse("min_support", "must be above 0 and at most 1")
-    return threshold
 
 
 def _check_counts(sets: Mapping[TermSet, JointSet], records: int) -> None:

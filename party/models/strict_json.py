@@ -149,7 +149,10 @@ def head_of(
         entries.append(record_of(entry, place, {"party", "name", "values", *absent, *of_each, *since, *rising}))
         party = text_of(entry["party"], place)
         attribute = _with_missing(attribute_of(place, party, entry["name"], entry["values"]), entry, place)
-        attributes.append(_with_order(attribute, entry.get("ordered", 0), place))
+        ordered = entry.get("ordered", 0)
+        if type(ordered) is not int or not (ordered == 0 or 2 <= ordered <= attribute.size):
+            refuse(f"{place}.ordered", f"must be an integer from 2 to {attribute.size}")
+        attributes.append(replace(attribute, ordered=ordered))
     return Head(label, tuple(attributes), top, tuple(entries))
 
 
@@ -162,12 +165,6 @@ def _with_missing(attribute: Attribute, entry: Mapping[str, Any], place: str) ->
     if marks is not None:
         marks = tuple(text_of(mark, f"{place}.marks") for mark in list_of(marks, f"{place}.marks"))
     return replace(attribute, missing=MissingCells(value, marks))
-
-
-def _with_order(attribute: Attribute, ordered: object, place: str) -> Attribute:
-    if type(ordered) is not int or not (ordered == 0 or 2 <= ordered <= attribute.size):
-        refuse(f"{place}.ordered", f"must be an integer from 2 to {attribute.size}")
-    return replace(attribute, ordered=ordered)
 
 
 def attribute_json(attribute: Attribute, **more: object) -> str:

@@ -105,16 +105,12 @@ def tree_from_json(data: bytes | str) -> Tree:
     if "splits" in head.fields:
         if head.fields["splits"] != Splits.TWO_WAY:
             refuse("splits", f"must be {compact(Splits.TWO_WAY)}, or left out")
-        schema = _two_way(schema)
+        try:
+            schema = two_way(schema)
+        except InputError as error:
+            refuse("attributes", str(error))
     growth = _growth(head.fields["growth"], gone)
     return Tree(schema, _Nodes(schema, growth.leaves).read(head.fields["tree"]), growth)
-
-
-def _two_way(schema: Schema) -> Schema:
-    try:
-        return two_way(schema)
-    except InputError as error:
-        refuse("attributes", str(error))
 
 
 def _growth(value: object, gone: set[str]) -> Growth:

@@ -313,14 +313,10 @@ def _shares(name: str, samples: Sequence[AnswerFile], asked: EstimateOptions) ->
     other = next((e.questionnaire for e in samples if e.columns[name] != samples[0].columns[name]), None)
     if other is not None:
         raise InputError(f"column {name!r} has other values in {other.path}: what is combined must mean the same")
-    enough = [each for each in samples if _answers(each, name) > 1]
+    given = [e.questionnaire.design.answered(e.codes, [e.questionnaire.names.index(name)]).sum() for e in samples]
+    enough = [each for each, answers in zip(samples, given, strict=True) if answers > 1]
     column = first.names.index(name)
     texts = [expression_text(Expression().child(column, value), first) for value in range(len(first.values[column]))]
     plain = all(e.questionnaire.design.group_of(e.questionnaire.names.index(name)) is None for e in samples)
     found = tuple(estimate_together(enough, text, asked) for text in texts) if enough else ()
     return ColumnShares(name, plain, found)
-
-
-def _answers(sample: AnswerFile, name: str) -> int:
-    column = sample.questionnaire.names.index(name)
-    return int(sample.questionnaire.design.answered(sample.codes, [column]).sum())

@@ -175,6 +175,8 @@ _Part = tuple[str, str, Sequence[ReportPart]]
 def page_of_run(told: Finished, levels: int | None = None) -> Document:
     title, found = _model_sections(told.model, levels)
     windows, run = _windows(told), told.assessment
+    spent = [*revealed_lines(run.terms, told.run.revealed), *noise_lines(run), *past_lines(told.past, told.agree)]
+    learned = [*spent, "", *dealings_lines(told.dealings, full=False)]
     rows = [
         (f"Key of {told.party}", told.fingerprint),
         (f"Key of {told.run.peer.name}", told.run.peer.fingerprint),
@@ -186,7 +188,7 @@ def page_of_run(told: Finished, levels: int | None = None) -> Document:
     annex: list[_Part] = [
         ("quality", "How good it is on people held out", [*_quality(told)]),
         ("windows", "Runs that differ in their windows", windows),
-        ("learned", "What each side has learned in all runs over this data set", _learned(told)),
+        ("learned", "What each side has learned in all runs over this data set", learned),
         ("privacy", "What our disguised copy reveals of a single person", _privacy(told)),
         ("names", "The names that crossed", [] if _fits(told) else [Pairs(list(_names(told, whole=True)))]),
         ("time", "What it took", [] if told.costs is None else _costs(told.costs)),
@@ -273,12 +275,6 @@ def importance_section(tree: Tree) -> PageSection:
     cells = [(name, *([party] if parties else []), f"{100 * share:.1f}%") for party, name, share in rows]
     bars = [share / rows[0][2] for *_, share in rows]
     return PageSection("importance", IMPORTANCE, [said, Grid(heads, cells, bars)])
-
-
-def _learned(told: Finished) -> list[ReportPart]:
-    run, terms = told.assessment, told.assessment.terms
-    spent = [*revealed_lines(terms, told.run.revealed), *noise_lines(run), *past_lines(told.past, told.agree)]
-    return [*spent, "", *dealings_lines(told.dealings, full=False)]
 
 
 def _crossed(told: Finished) -> Iterator[tuple[str, str]]:
@@ -489,8 +485,12 @@ def _windows(told: Finished) -> list[ReportPart]:
     if len(runs) < 2 or told.run.begun.agreed.learner is Learner.RULES or told.assessment.terms.hides_counts:
         return []
     points = [
-        WindowPoint(_window_name(run), _share(run.correct, run.tests), _share(run.counted, run.countable))
-        for run in runs
+        WindowPoint(
+            f"ω = {OMEGA.text(terms.omega)}" if terms.ranks else terms.method,
+            _share(run.correct, run.tests),
+            _share(run.counted, run.countable),
+        )
+        for run, terms in ((run, run.begun.agreed) for run in runs)
     ]
     label = "Accuracy and cost ratio against the window"
     said = "Runs over the same people that differ in method and window alone."
@@ -506,11 +506,6 @@ def _window_order(run: FinishedRun) -> tuple[int, int]:
     methods = (Method.RANDOMIZED, Method.HYBRID, Method.SMC)
     terms = run.begun.agreed
     return methods.index(terms.method), OMEGA.high + 1 if terms.omega is ALL else terms.omega
-
-
-def _window_name(run: FinishedRun) -> str:
-    terms = run.begun.agreed
-    return f"ω = {OMEGA.text(terms.omega)}" if terms.ranks else terms.method
 
 
 def _share(part: float | None, whole: int | None) -> float | None:

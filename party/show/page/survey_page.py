@@ -161,16 +161,13 @@ def _grid(told: SurveyTold, title: str, findings: Sequence[Finding]) -> Grid:
     ]
     if any(finding.corrected is not None for finding in findings):
         heads += headed("Corrected", "Error of it:3")
-        rows = [[*row, *_corrected(finding)] for row, finding in zip(rows, findings, strict=True)]
+        known = [finding.corrected for finding in findings]
+        cells = [["", ""] if k is None else [f"{float(k.share):.4f}", f"{k.standard_error:.4f}"] for k in known]
+        rows = [[*row, *more] for row, more in zip(rows, cells, strict=True)]
     if any(isinstance(finding.estimate, CombinedEstimate) for finding in findings):
         heads += headed("Weights of files:3", "Chi-square:3")
         rows = [[*row, *_combination(finding)] for row, finding in zip(rows, findings, strict=True)]
     return Grid(heads, rows, title=title)
-
-
-def _corrected(finding: Finding) -> list[str]:
-    known = finding.corrected
-    return ["", ""] if known is None else [f"{float(known.share):.4f}", f"{known.standard_error:.4f}"]
 
 
 def _combination(finding: Finding) -> list[str]:
