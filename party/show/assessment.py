@@ -7,6 +7,7 @@ from math import ceil, hypot, log2, sqrt
 
 from party.names import printable
 from party.node.check import Assessment, Past
+from party.records.json_codec import to_json
 from party.records.releases import Earlier
 from party.records.tally import Revealed
 from party.settings.party import Acceptance
@@ -362,7 +363,7 @@ _NOTICED = 0.05
 
 
 def past_json(told: Past, agree: Acceptance, names: Iterable[str]) -> dict[str, object]:
-    return {
+    content: dict[str, object] = {
         "released": {name: told.release[name] for name in names if name in told.release},
         "told": {
             "runs": told.runs,
@@ -375,11 +376,12 @@ def past_json(told: Past, agree: Acceptance, names: Iterable[str]) -> dict[str, 
         "refused_now": None if told.changed is None else str(told.changed),
         "allowed": {"runs": agree.life.most_runs, "counts": agree.life.most_counts, "epsilon": agree.epsilon},
     }
+    return dict(to_json(content))
 
 
 def run_json(run: Assessment) -> dict[str, object]:
     wrong = _accuracy_noise(run)
-    return {
+    content: dict[str, object] = {
         "accuracy_error": None if wrong is None else hypot(wrong / run.tests, _spread(run.tests)),
         "counts_at_most": run.most,
         "counts_probably": run.likely,
@@ -388,6 +390,7 @@ def run_json(run: Assessment) -> dict[str, object]:
         "seen": seen_json(run.seen),
         "refused": None if run.flaw is None else str(run.flaw),
     }
+    return dict(to_json(content))
 
 
 def seen_json(seen: Seen | None) -> dict[str, int | None] | None:

@@ -43,7 +43,7 @@ def choices_json(odds: Fraction, share: Fraction, found: Sequence[FittingDesign]
     """Return it for programs."""
     rows = [
         {
-            "of": each.of,
+            "of": each.of if isinstance(each.of, int) else each.of.value,
             "theta": each.truth,
             "belief": float(each.beliefs[0]),
             "belief_otherwise": float(each.beliefs[1]),
