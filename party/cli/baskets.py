@@ -89,7 +89,11 @@ def show_found(
     if rules is None:
         result, as_json, parts = mining.itemset_columns(found, items, CONFIDENCE), words.sets_json, words.itemset_parts
     else:
-        result, as_json, parts = mining.rule_columns(rules, items, CONFIDENCE, wanted), words.rules_json, words.rule_parts
+        result, as_json, parts = (
+            mining.rule_columns(rules, items, CONFIDENCE, wanted),
+            words.rules_json,
+            words.rule_parts,
+        )
     if arguments.output is not None:
         mining.write_result(arguments.output, result)
     if arguments.json:
