@@ -36,7 +36,7 @@ from protocols.privacy.attack import Disclosure
 from protocols.privacy.findings import Findings, measure_design
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.secret_tree.deduction import Follows
-from protocols.terms import KEY_FLOOR, MiningTerms, Terms
+from protocols.terms import KEY_FLOOR, Leaves, MiningTerms, Terms
 from protocols.two_party.agreement import Agreement, split_sizes
 from protocols.two_party.inputs import PartyInputs, training_records
 from protocols.two_party.noise import tree_spending
@@ -162,7 +162,7 @@ def check_party(
         peer_columns: Attributes that the peer is taken to have.
         shown: How names and values are written.
     """
-    job = usual_terms(config.data.class_column, local.listed) if terms is None else terms
+    job = terms or usual_terms(config.data.class_column, local.listed, Leaves.TENTHS)  # as `init` writes it
     return LeavingCheck(
         dataset=local.dataset,
         records=len(local.records),

@@ -174,9 +174,11 @@ def unused_terms(terms: Terms) -> list[str]:
     return [name for name, does in used.items() if not does]
 
 
-def usual_terms(class_name: str | None, people: int) -> Terms:
-    """Return the terms of a job that names its class alone; of one that the peer holds, if we have none."""
-    job = Section(Path("job.toml"), "", {"class": class_name or "the peer's class"}, _keys(TreeTerms))
+def usual_terms(class_name: str | None, people: int, leaves: Leaves = Leaves.LABEL) -> Terms:
+    """Return the terms of a job that names its class and leaves alone; of one that the peer holds, if we have none."""
+    job = Section(
+        Path("job.toml"), "", {"class": class_name or "the peer's class", "leaves": leaves.value}, _keys(TreeTerms)
+    )
     return _terms(job, Learner.TREE, KEY_FLOOR, people, None)
 
 

@@ -6,7 +6,7 @@ from party.data import Notice
 from party.node.check import LeavingCheck, LeavingColumn, Past
 from party.node.inputs import ReleasedBefore
 from party.records.releases import release_text
-from party.settings.party import Acceptance
+from party.settings.party import Acceptance, Approve
 from party.show.assessment import MANY, past_json, past_lines, run_json, run_lines
 from party.show.document import Grid, ReportPart, headed
 from party.show.notices import notice_text
@@ -38,6 +38,7 @@ def check_parts(found: LeavingCheck, agree: Acceptance, notices: Notices, *, ful
         *_worth_parts(found),
         "",
         *([_USUAL] if found.is_usual else []),
+        _most_line(found, agree),
         *_copy_parts(found, full=full),
         "",
         *told_lines(found.told),
@@ -49,10 +50,24 @@ def check_parts(found: LeavingCheck, agree: Acceptance, notices: Notices, *, ful
 
 
 _USUAL = (
-    'No job is named, so what follows is of the usual one, which reveals the tree alone. A job of method = "hybrid" or '
-    '"randomized", or of reveal = "counts", reveals more: pass it after the party: `cotally check PARTY job.toml`. '
-    "`cotally rehearse` shows what a model would be worth."
+    "No job is named, so what follows is of the one that `init` writes, which reveals the tree alone. A job of "
+    'method = "hybrid" or "randomized", or of reveal = "counts", reveals more: pass yours after the party: `cotally '
+    "check PARTY job.toml`. `cotally rehearse` shows what a model would be worth."
 )
+
+
+def _most_line(found: LeavingCheck, agree: Acceptance) -> str:
+    """Say what the terms that the peer may call with can be at most."""
+    bits = agree.life.bits_of(found.records)
+    trees = "a tree alone of any bits" if bits is None else f"a tree alone of {bits:,} bits"
+    counts = "exact counts too" if agree.exact_counts else "no exact count"
+    methods = ", ".join(agree.methods)
+    runs = {Approve.ALWAYS: "at once", Approve.BY_HAND: "once people have approved it"}
+    when = runs.get(agree.approve, "at once, if no bound is any")
+    return (
+        f"All that follows is of this job. Who calls chooses the job: what [agree] allows at most ({trees}, {counts}, "
+        f"{methods}) runs {when}."
+    )
 
 
 def _worth_parts(found: LeavingCheck) -> Iterator[ReportPart]:

@@ -11,8 +11,8 @@ from protocols.terms import EPSILON_OF_SCORES, NOISE
 def declare_check(parser: argparse.ArgumentParser) -> None:
     """Print what leaves, before it leaves: each column, what the copy and a run disclose, what left before.
 
-    Nobody is called, and nothing is written. Without a job the run is the usual one, which reveals the tree alone; a
-    job that this party itself would refuse ends with that refusal.
+    Nobody is called, and nothing is written. Without a job the run is that of the job.toml that `init` writes, which
+    reveals the tree alone; a job that this party itself would refuse ends with that refusal.
 
     Examples:
       cotally check bob
@@ -20,7 +20,7 @@ def declare_check(parser: argparse.ArgumentParser) -> None:
     """
     add = parser.add_argument
     add_party(parser)
-    add("job", type=Path, nargs="?", metavar="JOB.toml", help="the terms of a run (default: usual ones)")
+    add("job", type=Path, nargs="?", metavar="JOB.toml", help="the terms of a run (default: as `init` writes them)")
     add("--peer-columns", type=int, metavar="N", help="attributes of the peer (default: as many as ours)")
     add("--full", action="store_true", help="print everything that the copy discloses")
     add_json(parser)
@@ -102,7 +102,7 @@ def declare_rehearse(parser: argparse.ArgumentParser) -> None:
     """
     add = parser.add_argument
     add_party(parser)
-    add("job", type=Path, nargs="?", metavar="JOB.toml", help="the terms of a run (default: usual ones)")
+    add("job", type=Path, nargs="?", metavar="JOB.toml", help="the terms of a run (default: as `init` writes them)")
     add("--class", dest="class_name", metavar="COLUMN", help="the class, or a column of ours that stands for it")
     source = parser.add_mutually_exclusive_group()
     source.add_argument("--pilot", type=Path, metavar="joined.csv", help="a table of the columns of both")
