@@ -47,6 +47,8 @@ def shape(text: str) -> str:
 
 def check_said(quoted: str, said: str, command: str) -> None:
     """Check that a screen has what is quoted of it, in this order; a line of three points stands for anything."""
+    signed = [line.strip() for line in quoted.splitlines() if line.startswith("  terms: ")]
+    assert all(line in " ".join(said.split()) for line in signed), f"{command}: the terms are {said}"
     pieces = re.split(r"^\.\.\.$", quoted, flags=re.MULTILINE)
     pattern = r"\s*.*".join(re.escape(shape(piece)) for piece in pieces)
     assert re.fullmatch(pattern, shape(said)), f"{command}: what is quoted is not what is said: {shape(said)}"
