@@ -94,7 +94,7 @@ def live_on(responder: PagedChannel, timer: SkippingTimer, steps: int, seconds: 
     """Let time pass in steps, each no longer than the responder's patience, while its peer goes on calling."""
     for _ in range(steps):
         timer.skip(seconds)
-        wait_for(lambda: responder._last_call >= timer.now() - seconds)  # type: ignore[attr-defined]
+        wait_for(lambda: responder.last_call >= timer.now() - seconds)  # type: ignore[attr-defined]
 
 
 @contextlib.contextmanager
