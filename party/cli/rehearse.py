@@ -12,15 +12,15 @@ from party.data import csv_text
 from party.data.form import USUAL
 from party.data.ids import one_column
 from party.demo.data import ALICE, deal_dataset
-from party.files import write_atomically
-from party.node.rehearsal import rehearsed, rehearsed_sides
-from party.settings.job import read_job, usual_terms
+from party.files import is_there, write_atomically
+from party.node.rehearsal import own_run, rehearsed, rehearsed_sides
+from party.settings.job import JOB_FILE, read_job, usual_terms
 from party.settings.party import ColumnSettings, PartyConfig, read_party_config
 from party.show.drawing import shown_work
 from party.show.notices import tell_of_job, telling_once
 from party.show.page.parts import PAGES, page_written, written
 from party.show.progress import Work
-from party.show.rehearsal import rehearsal_json, rehearsal_page
+from party.show.rehearsal import job_lines, own_lines, rehearsal_json, rehearsal_page
 from party.show.screen import say
 from protocols.errors import InputError
 from protocols.terms import TreeTerms
@@ -45,18 +45,23 @@ def command_rehearse(arguments: argparse.Namespace) -> int:
     settle_outputs([output], reads, overwrite=arguments.overwrite)
     if output is not None and output.suffix.lower() not in PAGES:
         raise InputError(f"-o {output} must end in one of {', '.join(PAGES)}")
-    with _source(arguments, config) as source:
+    path: Path | None = arguments.job
+    if path is None and is_there(config.folder / JOB_FILE):
+        path = config.folder / JOB_FILE
+    with _source(arguments, config, path) as source:
         sides = rehearsed_sides(source.config, source.class_name, source.partner, source.pilot, telling_once())
     people, classes = sides.ours.listed, sides.holder.classes_listed
-    job = None if arguments.job is None else read_job(arguments.job, people=people, classes=classes).terms
+    job = None if path is None else read_job(path, people=people, classes=classes).terms
     terms = replace(job or usual_terms(None, people), class_name=source.class_name)
     if not isinstance(terms, TreeTerms) or not terms.test:
-        raise InputError("a tree is rehearsed, on held-out records: name a job of one, whose test is above 0")
-    if arguments.job is not None:
-        tell_of_job(arguments.job, terms)
+        here = "" if arguments.job is not None or path is None else f", as {path} is not"
+        raise InputError(f"a tree is rehearsed, on held-out records{here}: name a job of one, whose test is above 0")
+    if path is not None:
+        tell_of_job(path, terms)
     with shown_work(Work.REHEARSING) as show:
         found = rehearsed(sides, terms, show)
-    page = rehearsal_page(sides, found)
+    own = None if arguments.data is not None else own_run(config, terms, len(sides.theirs.attributes))
+    page = rehearsal_page(sides, found, [*job_lines(path, terms), *own_lines(own, people)])
     give(arguments, rehearsal_json(sides, found), page.parts, laid_out=True)
     if output is not None:
         write_atomically(output, written(page, output))
@@ -65,7 +70,7 @@ def command_rehearse(arguments: argparse.Namespace) -> int:
 
 
 @contextmanager
-def _source(arguments: argparse.Namespace, config: PartyConfig) -> Iterator[_Source]:
+def _source(arguments: argparse.Namespace, config: PartyConfig, job: Path | None) -> Iterator[_Source]:
     if arguments.data is not None:
         with tempfile.TemporaryDirectory() as folder:
             yield _dealt(arguments.data, config, Path(folder) / f"{arguments.data}.csv")
@@ -74,8 +79,8 @@ def _source(arguments: argparse.Namespace, config: PartyConfig) -> Iterator[_Sou
     partner = tuple(filter(None, (arguments.partner or "").split(",")))
     if pilot is not None and not partner:
         raise InputError("--pilot needs --partner: name the columns that the partner would hold")
-    if name is None and pilot is not None and arguments.job is not None:
-        name = read_job(arguments.job).terms.class_name
+    if name is None and pilot is not None and job is not None:
+        name = read_job(job).terms.class_name
     if name is None:
         raise InputError("the class is not ours: let a column of ours stand for it (--class COLUMN), or name a --pilot")
     stands = pilot is None and config.data.class_column != name

@@ -19,7 +19,7 @@ from party.records.ledger import PeerEntries, noted
 from party.records.ledger_entries import AlignmentEntry, RunEntry
 from party.settings.ids import AlignmentBounds
 from party.settings.party import PartyConfig
-from protocols.errors import InputError
+from protocols.errors import DisagreementError, InputError
 from protocols.facts import AlignmentFact
 from protocols.jobs import Align, Crosstab, Job, Predict, PredictionTerms, Train
 from protocols.learning.naive_bayes import Model
@@ -134,8 +134,19 @@ class ListRules:
         asked = f", our [agree] least_overlap asks for {self.least} of them" if self.least else ""
         same = f"; they are the same in another spelling: add to [data] id_alike, on both sides, {', '.join(alike)}"
         return Objection(
-            "overlap", f"{number}{asked}: which ones is not revealed{same if alike else cure or self._ours()}"
+            "overlap",
+            f"{number}{asked}: which ones is not revealed{same if alike else cure or self._ours()}{self._more_tries()}",
         )
+
+    def explained(self, error: DisagreementError) -> DisagreementError:
+        """Add to the peer's refusal of too few common ids what ours look like, and how many alignments are left."""
+        if error.field != "overlap" or "most_alignments leaves" in str(error):
+            return error
+        return DisagreementError(error.field, f"{str(error).partition(': ')[2]}{self._ours()}{self._more_tries()}")
+
+    def _more_tries(self) -> str:
+        most = self.bounds.most_alignments
+        return f"; our [agree] most_alignments leaves {max(0, most - len(self._past()))} of {most:,}"
 
     def _ours(self) -> str:
         """Say what our ids look like, where the peer's may be written otherwise."""

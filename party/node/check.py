@@ -105,6 +105,7 @@ class Assessment:
         bits: Of the tree that reveals most, where it alone is revealed without noise.
         room: For how many levels that bound leaves room; None where it ends no tree early.
         holds_class: Whether the class is ours; else the peer's.
+        rarest: What share of our people the rarest class has; 0 where that is not known.
     """
 
     terms: Terms
@@ -120,6 +121,7 @@ class Assessment:
     bits: int | None = None
     room: Room | None = None
     holds_class: bool = False
+    rarest: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -169,7 +171,7 @@ def check_party(
         columns=_columns(local, shown),
         copy=_copy(local, config, job, shown),
         told=told_before(local, config.folder),
-        run=_refused_or_not(local, config, job, Supposed(peer_columns)),
+        run=assess_job(local, config, job, Supposed(peer_columns)),
         is_usual=terms is None,
     )
 
@@ -353,6 +355,7 @@ def assess(local: PartyInputs, config: PartyConfig, terms: Terms, supposed: Supp
         bits=bits,
         room=room_for_levels(domains, classes, records, terms),
         holds_class=local.holds_class,
+        rarest=_rarest(local),
     )
     try:
         found = replace(found, noise=spendings(terms, len(own), len(peer), train, alone=local.holds_class))
@@ -363,7 +366,15 @@ def assess(local: PartyInputs, config: PartyConfig, terms: Terms, supposed: Supp
     return replace(found, flaw=used_up(local, config, terms, bits))
 
 
-def _refused_or_not(local: PartyInputs, config: PartyConfig, terms: Terms, supposed: Supposed) -> Assessment:
+def _rarest(local: PartyInputs) -> float:
+    if not local.holds_class:
+        return 0.0
+    held = np.bincount(local.table.codes[:, -1], minlength=local.table.attributes[-1].size)
+    return float(held.min() / max(1, held.sum()))
+
+
+def assess_job(local: PartyInputs, config: PartyConfig, terms: Terms, supposed: Supposed) -> Assessment:
+    """Say what a run would reveal, and why we would refuse it, if we would."""
     run = assess(local, config, terms, supposed)
     try:
         check_job(local, config, Train(terms))

@@ -24,6 +24,7 @@ from party.records.releases import Memory
 from party.records.run_entries import RunEntries, note_columns, recorded_answers
 from party.settings.party import PartyConfig
 from party.transport.channel import Channel, Watchers, drive
+from protocols.errors import DisagreementError
 from protocols.facts import AlignmentFact, ComparedFact
 from protocols.jobs import Align, Crosstab, CrosstabTerms, Job, Predict, PredictionTerms, Receiver, Train
 from protocols.privacy.attack import Disclosure
@@ -315,7 +316,10 @@ def _aligned(
     bounds, judge_tables = session.config.agree.alignments, session.approvals.judge_tables
     rules = ListRules(listed.dataset, bounds, session.pages, rows, look, judge_least, judge_tables)
     role = align(listed, session.channel.peer, opening.nonces, rules, count_only=count_only)
-    return drive(role, session.channel, session.watching(rules.note))
+    try:
+        return drive(role, session.channel, session.watching(rules.note))
+    except DisagreementError as error:
+        raise rules.explained(error) from None
 
 
 def _restrict_to_common(opening: Opening, session: Session) -> Session:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from party.node.aligning import load_common
-from party.node.check import sends_copy
+from party.node.check import Assessment, Supposed, assess_job, sends_copy
 from party.node.inputs import Tell, groups_of, load_inputs
 from party.settings.party import PartyConfig
 from protocols.errors import CotallyError, InputError
@@ -101,6 +101,16 @@ def rehearsed_sides(
         raise InputError("no column is left to split on: name another class")
     secrets = replace(theirs.secrets, coins=keyed_digest(whole.secrets.coins, b"rehearsed partner"))
     return Sides(replace(ours, groups=groups_of(config, ours.table.attributes)), replace(theirs, secrets=secrets))
+
+
+def own_run(config: PartyConfig, terms: Terms, partner_columns: int) -> Assessment | None:
+    """Return what a run over our own table would reveal, and why we would refuse it; None where that cannot be read."""
+    try:
+        own = load_common(config, KEY_FLOOR)
+    except InputError:
+        return None
+    terms = replace(terms, class_name=config.data.class_column or terms.class_name)
+    return assess_job(own, config, terms, Supposed(max(1, partner_columns)))
 
 
 def _holding(whole: PartyInputs, party: str, columns: Sequence[int]) -> PartyInputs:

@@ -95,6 +95,10 @@ def usual_depth(reveal: Reveal) -> int:
     return USUAL_TREE_DEPTH if reveal is Reveal.TREE else USUAL_DEPTH
 
 
+JOB_FILE: Final = "job.toml"
+"""The job that `init` writes for a tree alone."""
+
+
 def usual_leaf(reveal: Reveal, noise: Fraction | None, people: int, leaves: Leaves = Leaves.LABEL) -> int:
     """Return how many records a leaf has at least, where a job names no number: of a tree alone 1 in 250 people, or 20.
 
@@ -177,7 +181,7 @@ def unused_terms(terms: Terms) -> list[str]:
 def usual_terms(class_name: str | None, people: int, leaves: Leaves = Leaves.LABEL) -> Terms:
     """Return the terms of a job that names its class and leaves alone; of one that the peer holds, if we have none."""
     job = Section(
-        Path("job.toml"), "", {"class": class_name or "the peer's class", "leaves": leaves.value}, _keys(TreeTerms)
+        Path(JOB_FILE), "", {"class": class_name or "the peer's class", "leaves": leaves.value}, _keys(TreeTerms)
     )
     return _terms(job, Learner.TREE, KEY_FLOOR, people, None)
 

@@ -79,14 +79,24 @@ def held_out_lines(run: Assessment) -> list[str]:
     noise, sample = wrong / run.tests, _spread(run.tests)
     error = hypot(noise, sample)
     by = f"noise {noise:.3f}, chance in whom it is {sample:.3f}" if noise else "by chance in whom it is"
-    said = (
-        f"Held out: {run.tests:,} people, who let accuracy be known to ±{error:.3f} or better (standard error, {by})."
-    )
+    said = f"Held out: {run.tests:,} people, who let accuracy be known to ±{error:.3f} or better (standard error, {by})"
+    if (of_auc := _auc_error(run, wrong)) is not None:
+        said += f", AUC to about ±{of_auc:.3f}{'' if run.rarest else ', or less well if one class is rare'}"
+    said += "."
     if error <= _KNOWN:
         return [said]
     enough = ceil((1 / 4 + sqrt(1 / 16 + 4 * (_KNOWN * wrong) ** 2)) / 2 / _KNOWN**2)
     more = f"hold out {enough:,} (`test`) for ±{_KNOWN}" if 2 * enough < run.tests + run.records else "hold out more"
     return [f'{said} Next: {more}, or none (`test = "0"`), so that all are learned from.']
+
+
+def _auc_error(run: Assessment, wrong: float) -> float | None:
+    """Return about what standard error the AUC of a tree alone has by its table, where few are told apart."""
+    if not (run.terms.opens_tree and run.terms.leaves == Leaves.TENTHS and run.classes == 2):
+        return None
+    ranked = (run.rarest or 1 / 2) * run.tests
+    one, other = 1 / ranked, 1 / (run.tests - ranked)
+    return sqrt((one + other + wrong**2 * (one**2 + other**2)) / 12)
 
 
 def _spread(people: int) -> float:
@@ -316,7 +326,7 @@ def _few_lines(run: Assessment) -> list[str]:
 _FEW = 4_000
 """Records times epsilon: 2,000 people of adult at epsilon 1 lose 4 to 6 hundredths of accuracy, 8,000 about one."""
 MANY = 5_000
-"""People of whom a tree with an epsilon of 1 is nearly as good as one without noise."""
+"""From how many people on a tree with an epsilon of 1 is worth a rehearsal."""
 _DEEP = 5
 
 
@@ -383,6 +393,7 @@ def run_json(run: Assessment) -> dict[str, object]:
     wrong = _accuracy_noise(run)
     content: dict[str, object] = {
         "accuracy_error": None if wrong is None else hypot(wrong / run.tests, _spread(run.tests)),
+        "auc_error": None if wrong is None else _auc_error(run, wrong),
         "counts_at_most": run.most,
         "counts_probably": run.likely,
         "bits_at_most": run.bits,

@@ -101,8 +101,9 @@ def _noise_lines(found: LeavingCheck) -> Iterator[str]:
     of_two = any(column.is_class and len(column.values) == 2 for column in found.columns)
     if found.is_usual and found.records >= MANY and of_two:
         yield (
-            f'Two classes and {found.records:,} records are enough for a tree with noise: noise = "1" in the job '
-            "bounds what is learned of each person, for some hundredths of accuracy, fewer with more records."
+            f'Two classes and {found.records:,} records may be enough for a tree with noise: noise = "1" in the job '
+            "bounds what is learned of each person. Of one table it cost .002 of AUC with 48,842 people and .03 with "
+            "6,000, of another .12 with 4,500: `cotally rehearse` shows what it costs of yours."
         )
 
 

@@ -1,9 +1,11 @@
 """What was rehearsed: one page, whose table a screen shows, and the same as JSON."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Final
 
 from party.names import printable
+from party.node.check import Assessment
 from party.node.rehearsal import Sides, Tried
 from party.settings.toml import toml_value
 from party.show.document import Document, Drawing, Grid, PageSection, headed
@@ -13,9 +15,11 @@ from party.show.quality import figure_text
 from protocols.kinds import kinds_of
 from protocols.learning.naive_bayes import beats_commonest
 from protocols.learning.quality import Figure, ScoreTable
+from protocols.terms import Leaves, Terms
 
 THE_JOB: Final = "the job as it is"
 _WIDE = 1.96  # standard errors of an interval of 95%
+_COIN: Final = 0.5  # the AUC of one
 _FIGURES: Final[dict[str, tuple[str, str]]] = {
     "accuracy": ("accuracy", ".3f"),
     "accuracy_error": ("±", ".3f"),
@@ -72,7 +76,32 @@ def rehearsal_json(sides: Sides, found: Sequence[Tried]) -> dict[str, object]:
     }
 
 
-def rehearsal_page(sides: Sides, found: Sequence[Tried]) -> Document:
+def job_lines(job: Path | None, terms: Terms) -> list[str]:
+    """Say which job is rehearsed."""
+    whose = "the usual one, as none is named" if job is None else printable(str(job))
+    leaves = f', leaves = "{terms.growth.leaves}"' if terms.opens_tree else ""
+    return [f"The job: {whose} ({terms.method}{leaves})."]
+
+
+def own_lines(own: Assessment | None, people: int) -> Iterator[str]:
+    """Warn of what a run over our own table would not be: allowed, or as small as what was rehearsed on.
+
+    Args:
+        own: Of our own table; None where there is none.
+        people: On whom it was rehearsed.
+    """
+    if own is None:
+        return
+    if own.flaw is not None:
+        yield f"This party refuses this job: {own.flaw}"
+    if own.terms.opens_tree and 2 * people < (whole := own.records + own.tests):
+        yield (
+            f"Warning: {people:,} people are few beside the {whole:,} of our table. Leaves of {own.terms.min_leaf:,} "
+            "and bits for so few end this tree early: a run over more grows a larger and better one."
+        )
+
+
+def rehearsal_page(sides: Sides, found: Sequence[Tried], beside: Iterable[str]) -> Document:
     figures = [_figures(each) for each in found]
     kept = [name for name in _FIGURES if any(row[name] for row in figures)]
     rows = [
@@ -83,19 +112,23 @@ def rehearsal_page(sides: Sides, found: Sequence[Tried]) -> Document:
         for each, row in zip(found, figures, strict=True)
     ]
     grid = Grid(headed("<choice", *(_FIGURES[name][0] for name in kept)), rows, rule=True)
-    commonest, _ = _commonest(found)
-    shares = [
-        Interval(choice_text(each), share, share - _WIDE * error, share + _WIDE * error)
-        for each in found
-        for share, error in (_accuracy(each),)
-    ]
-    picture = intervals_svg("Accuracy on held-out records, 95%", shares, commonest.value, alone=False)
-    label = "Accuracy of each choice on held-out records; the line is the commonest class"
+    ranks = found[0].terms.growth.leaves == Leaves.TENTHS and all(row["auc"] is not None for row in figures)
+    what, level, line = (
+        ("AUC", _COIN, "a coin") if ranks else ("Accuracy", _commonest(found)[0].value, "the commonest class")
+    )
+    shares = [_interval(each, _table(each).auc() if ranks else _accuracy(each)) for each in found]
+    picture = intervals_svg(f"{what} on held-out records, 95%", shares, level, alone=False)
+    label = f"{what} of each choice on held-out records; the line is {line}"
     sections = [
-        PageSection("supposed", "What is rehearsed", list(_supposed(sides, found))),
+        PageSection("supposed", "What is rehearsed", [*_supposed(sides, found), *beside]),
         PageSection("found", "What each choice gives", [grid, Drawing(label, picture), "", *_notes(found)]),
     ]
     return Document(f"Rehearsal of {printable(found[0].terms.class_name)}", sections)
+
+
+def _interval(tried: Tried, figure: Figure | None) -> Interval:
+    value, error = figure or Figure(_COIN, 0.0)
+    return Interval(choice_text(tried), value, value - _WIDE * error, value + _WIDE * error)
 
 
 def _supposed(sides: Sides, found: Sequence[Tried]) -> Iterator[str]:
@@ -116,7 +149,7 @@ def _notes(found: Sequence[Tried]) -> Iterator[str]:
     if not beats_commonest(commonest.value, accuracy.value * held_out, held_out, 0.0):
         yield "Within its error, the job's tree is no better than always guessing the commonest class."
         auc = _table(job).auc()
-        if auc is not None and auc.value - _WIDE * auc.error > 0.5:
+        if auc is not None and auc.value - _WIDE * auc.error > _COIN:
             yield f"Yet its scores tell people apart (AUC {figure_text(auc)})."
     if not any(each.found.revealed for each in found):
         yield "No count is revealed."

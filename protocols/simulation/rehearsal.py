@@ -2,7 +2,8 @@
 
 Agreement, split, coins, noise and learners are those of a run, by the same code and under the same secrets. Counts that
 nobody would see are counted in the open, so it takes seconds, and the tree is the run's, node for node (a test holds
-both against each other, method by method). How good it is on held-out records is exact here, where a run adds noise.
+both against each other, method by method). How good it is on held-out records is exact here, where a run adds noise to
+the table of a tree alone: its errors are those that a run reports.
 """
 
 from dataclasses import dataclass, replace
@@ -18,11 +19,12 @@ from protocols.learning.tree import Tree, assembled
 from protocols.randomized_response.related_question import disguise
 from protocols.role import run_alone, run_pair
 from protocols.secret_tree.bits import Allowance
+from protocols.secret_tree.held_out import noise_of_table
 from protocols.secret_tree.tenths import with_tenths
 from protocols.simulation.noise import grow_alone_with_noise, grow_with_noise
 from protocols.simulation.two_party import HoldOut, grow_hybrid
 from protocols.tables import Codes, Expression
-from protocols.terms import Leaves, Terms
+from protocols.terms import EPSILON_OF_SCORES, Leaves, Terms
 from protocols.two_party.agreement import Agreement, agree_on_training, object_to_limits
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.mined import ended_within, grow_mined
@@ -117,7 +119,9 @@ class _Rehearsal:
     def _tested(self, tree: Tree) -> ScoreTable:
         rows, classes = self._rows.test, self._schema.classes
         scores = tree.shares(rows)[:, 1] if gives_shares(tree) and classes == 2 else None
-        return score_table(tree.predict(rows), rows[:, self._schema.class_index], classes, scores)
+        table = score_table(tree.predict(rows), rows[:, self._schema.class_index], classes, scores, len(rows))
+        of_run = 2 * noise_of_table(EPSILON_OF_SCORES).variance if self._terms.opens_tree else 0.0
+        return replace(table, noise=of_run)
 
     def _joint(self) -> Codes:
         """Put the tables side by side, in the agreed order; of a class that both hold ours is taken."""

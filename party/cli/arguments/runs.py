@@ -102,7 +102,7 @@ def declare_rehearse(parser: argparse.ArgumentParser) -> None:
     """
     add = parser.add_argument
     add_party(parser)
-    add("job", type=Path, nargs="?", metavar="JOB.toml", help="the terms of a run (default: as `init` writes them)")
+    add("job", type=Path, nargs="?", metavar="JOB.toml", help="the terms of a run (default: the party's job.toml)")
     add("--class", dest="class_name", metavar="COLUMN", help="the class, or a column of ours that stands for it")
     source = parser.add_mutually_exclusive_group()
     source.add_argument("--pilot", type=Path, metavar="joined.csv", help="a table of the columns of both")

@@ -161,6 +161,29 @@ def test_the_page_has_the_table_of_the_screen_and_a_picture_and_what_cannot_be_r
     assert_one_error(refused, 2, "a run would be refused", "most_values allows 2", "as our [columns] says")
 
 
+def test_without_a_job_it_is_that_of_the_folder_and_what_a_run_would_not_be_is_said(pair: Pair) -> None:
+    own = pair.alice / "job.toml"
+    own.write_text(pair.write_job(**{**JOB, "reveal": "tree", "test": "1/2"}).read_text())
+    assert rehearsed(pair) == rehearsed(pair, own) != rehearsed(pair, pair.write_job(**JOB))
+    few, lines = pair.folder / "few.csv", (pair.folder.parent / "joined.csv").read_text().splitlines(keepends=True)
+    few.write_text("".join([lines[0], *lines[1:159:2]]))
+
+    def said(*words: str | Path) -> str:
+        ended = cotally_here("rehearse", pair.alice, *words)
+        assert ended.code == 0, ended.err
+        return " ".join(ended.out.split())
+
+    warned = f"Warning: 79 people are few beside the {RECORDS} of our table"
+    assert "job.toml (smc, leaves" in said()
+    assert warned in said("--pilot", few, "--partner", PARTNER)
+    assert "Warning" not in said(*pilot(pair)) + said()
+    assert "refuses" not in said()
+    pair.edit("alice", 'max_depth = "any"', "max_depth = 2")
+    assert "This party refuses this job: " in said()
+    own.write_text(own.read_text().replace('"1/2"', '"0"'))
+    assert_one_error(cotally_here("rehearse", pair.alice), 2, f"as {own} is not", "test is above 0")
+
+
 def test_the_readme_shows_what_it_prints(pair: Pair) -> None:
     text = (Path(__file__).parents[3] / "party" / "README.md").read_text()
     shown = text.partition("`max_depth = 3` and `seed = 1`:\n")[2].partition("\nThe tree of")[0]

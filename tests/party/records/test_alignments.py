@@ -19,6 +19,7 @@ from party.records.tally import dealings
 from party.settings.ids import AlignmentBounds
 from party.show.ledger import dealings_lines
 from party.show.parties import matched_lines
+from protocols.errors import DisagreementError
 from protocols.facts import AlignmentFact
 from protocols.two_party.agreement import Objection
 from protocols.two_party.alignment import Overlap
@@ -98,6 +99,9 @@ def test_a_number_without_names_is_told_as_one(pages: PeerEntries) -> None:
     assert "common: 43; neither side learned which" in told(pages)
 
 
+LEFT = "; our [agree] most_alignments leaves 3 of 3"
+
+
 def objection(rules: ListRules, overlap: Overlap) -> str:
     found = rules.judge_people(overlap, LISTS, b"anybody")
     assert found is not None
@@ -120,15 +124,17 @@ def test_where_few_are_common_our_own_ids_are_described(pages: PeerEntries) -> N
         return objection(ListRules("d", AlignmentBounds(), pages, look=look), overlap)
 
     asked = ListRules("d", AlignmentBounds(), pages, rows=True).judge_few(90, 9, ())
-    assert asked.reason.endswith("to ask about few people of a long list, set least_overlap = 0")
+    assert asked.reason.endswith(f"to ask about few people of a long list, set least_overlap = 0{LEFT}")
     few = Overlap(50, 90, 0)
     zeros = "ours have no zeros in front: if these were lost, add zeros to [data] id_alike on both sides"
-    assert reason(NO_LOOK, few).endswith("which ones is not revealed")
+    assert reason(NO_LOOK, few).endswith(f"which ones is not revealed{LEFT}")
     assert "; ours look like 99-9 or A9 (9 for a digit)" in reason(IdLook(("99-9", "A9")), few)
     assert zeros not in reason(IdLook(("99-9", "A9")), few)
-    assert reason(IdLook(("999",), unpadded=True), few).endswith(zeros)
+    assert reason(IdLook(("999",), unpadded=True), few).endswith(zeros + LEFT)
     spelled = replace(few, alike=("zeros",))
-    assert reason(IdLook(("999",), unpadded=True), spelled).endswith("add to [data] id_alike, on both sides, zeros")
+    assert reason(IdLook(("999",), unpadded=True), spelled).endswith(
+        f"add to [data] id_alike, on both sides, zeros{LEFT}"
+    )
 
 
 def test_an_alignment_of_few_says_what_ours_look_like() -> None:
@@ -144,7 +150,19 @@ def test_of_too_few_no_number_is_told(pages: PeerEntries) -> None:
     rules = ListRules("d", AlignmentBounds(Fraction(1, 2)), pages)
     few = rules.judge_few(6000, 3000, ("case",)).reason
     assert few.startswith("fewer than 3,000 of the peer's 6,000 ids are ours")
-    assert few.endswith("add to [data] id_alike, on both sides, case")
+    assert few.endswith(f"add to [data] id_alike, on both sides, case{LEFT}")
+
+
+def test_who_is_refused_for_too_few_sees_what_its_own_ids_look_like_and_how_many_attempts_are_left(
+    pages: PeerEntries,
+) -> None:
+    rules = ListRules("d", AlignmentBounds(), pages, look=IdLook(("A-9999",)))
+    note_alignment(pages, "d", begun())
+    said = str(rules.explained(DisagreementError("overlap", "too few")))
+    look = "; ours look like A-9999 (9 for a digit): compare how the peer writes its ids"
+    assert said == f"the parties differ on 'overlap': too few{look}{LEFT.replace('3 of', '2 of')}"
+    for known in (DisagreementError("overlap", rules.judge_few(9, 3, ()).reason), DisagreementError("ids", "other")):
+        assert rules.explained(known) is known
 
 
 def test_lists_that_are_too_long_or_one_alignment_too_many_are_objected_to(pages: PeerEntries) -> None:

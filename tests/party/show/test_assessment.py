@@ -126,6 +126,22 @@ def test_the_bits_that_a_partner_chooses_are_those_that_are_opened_of_a_node_and
         assert (node, ended) == (8, 11)
 
 
+@pytest.mark.parametrize("rarest", [0.0, 0.18])
+def test_before_a_run_the_error_of_auc_is_said_that_a_tree_has_which_tells_nobody_apart(
+    agree: Acceptance, rarest: float
+) -> None:
+    run = Assessment(TENTHS, 0, None, records=19_200, tests=4800, rarest=rarest)
+    rows, ranked = sorted([*((k, k > 4) for k in range(11)), (5, False)]), round(400 * (rarest or 0.5))
+    told = [number for row in rows for number in (*row, 400 - ranked, ranked)]
+    of_run = Scores.read(told, 2, 4800, noise_of_table(HALF)).table.auc()
+    assert of_run is not None
+    said = run_json(run)["auc_error"]
+    assert said == pytest.approx(of_run.error, rel=0.04)
+    (line,) = [line for line in run_lines(run, TOLD, agree) if line.startswith("Held out: ")]
+    assert f"AUC to about ±{said:.3f}{'.' if rarest else ', or less well if one class is rare'}" in line
+    assert run_json(replace(run, terms=ALONE))["auc_error"] is None
+
+
 @pytest.mark.parametrize("terms", [replace(ALONE, test=Fraction(0)), make_terms(method=Method.RANDOMIZED)])
 def test_nothing_is_said_of_people_held_out_where_there_are_none_or_nobody_counts_them(
     agree: Acceptance, terms: Terms
@@ -282,7 +298,8 @@ def test_a_tree_that_bits_end_is_called_so_before_the_run_and_after_it() -> None
 def test_programs_read_the_epsilon_the_bound_and_the_refusal(agree: Acceptance) -> None:
     run = Assessment(make_terms(noise=Fraction(1), max_depth=3), 40, None, flaw=InputError("no"))
     assert run_json(run) == {
-        "accuracy_error": None, "counts_at_most": 40, "counts_probably": None, "bits_at_most": None, "epsilon": "1",
+        "accuracy_error": None, "auc_error": None, "counts_at_most": 40,
+        "counts_probably": None, "bits_at_most": None, "epsilon": "1",
         "seen": None, "refused": "no",
     }  # fmt: skip
     assert run_lines(run, TOLD, agree)[-1] == "This party refuses this job: no"

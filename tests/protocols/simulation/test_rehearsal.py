@@ -59,6 +59,7 @@ def played(case: Case, alice: PartyInputs, bob: PartyInputs) -> None:
     predicted = outcome.tree.predict(agreed.learning.schema.recode(codes))
     assert found.scores is not None
     assert found.scores.accuracy().value == pytest.approx((predicted == codes[:, -1]).mean())
+    assert found.scores.noise == (0.0 if outcome.scores is None else outcome.scores.table.noise)
     if not case.terms.hides_counts and case.terms.counts_exactly and case.terms.noise is None:
         assert outcome.correct == (predicted == codes[:, -1]).sum()
 
