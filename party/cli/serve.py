@@ -4,6 +4,7 @@ import argparse
 import signal
 import sys
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -85,14 +86,13 @@ def _serve(arguments: argparse.Namespace) -> int:
     ):
         note(listening(config.name, server.address, peer.name))
         log_event(listening(config.name, server.address, peer.name))
-        rows, waiting = OwnRows(config, loaded, tell), set[str]()
+        rows, waiting = OwnRows(config, loaded, tell), Counter[str]()
         while True:
             try:
                 _serve_one(server, rows, held, watched, arguments)
             except NotApprovedError as error:  # no run: the peer asks again until people have decided
-                if str(error) not in waiting:
-                    _report(str(error))
-                waiting.add(str(error))
+                waiting[str(error)] += 1
+                _report_waiting(str(error), waiting[str(error)])
                 continue
             except DeviationError:
                 raise  # for good: a peer that may try again learns from each refusal (FAULTS A7)
@@ -150,6 +150,12 @@ def repeated_daily(task: Callable[[], None], timer: Timer = REAL_TIME) -> Iterat
 
     with beside(threading.Thread(target=repeat, name="daily", daemon=True), over):
         yield
+
+
+def _report_waiting(problem: str, times: int) -> None:
+    """Report it the first, tenth, hundredth time and so on: a peer asks each few seconds, and must not go unseen."""
+    if str(times).strip("0") == "1":
+        _report(problem if times == 1 else f"{problem} (asked {times:,} times)")
 
 
 def _report(problem: str) -> None:

@@ -1,6 +1,7 @@
 """A job by hand between processes: it waits over a restart of either side, and is signed by two people."""
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -42,7 +43,7 @@ def test_a_job_by_hand_waits_over_a_restart_of_both_and_runs_when_two_people_hav
         data.rename(pair.bob / "elsewhere.csv")
         proposed = cotally("propose", str(pair.bob), str(job))
         assert (proposed.code, proposed.out[:24]) == (0, "alice keeps this job for")
-        assert cotally_here("propose", pair.bob, job).code == 0
+        assert [cotally_here("propose", pair.bob, job).code for _ in range(10)] == [0] * 10
         (pair.bob / "elsewhere.csv").rename(data)
         (kept,) = waiting(pair)
         assert kept["job"]["class_name"] == "class"
@@ -50,7 +51,7 @@ def test_a_job_by_hand_waits_over_a_restart_of_both_and_runs_when_two_people_hav
         assert "waits for 1 person: `cotally approve" in decides(pair, "Ann").out
         alice.kill()
         _, said = alice.communicate()
-        assert said.count("bob proposes job") == 1
+        assert re.findall(r"bob proposes job.*?(?: \((.*)\))?$", said, re.MULTILINE) == ["", "asked 10 times"]
     with serving(pair):
         caller = start(*pair.train_arguments(job, *QUIET))
         assert caller.stderr is not None
