@@ -1,4 +1,4 @@
-"""`cotally train`: open a run with the peer and build the tree."""
+"""What calls the peer: `train`, `align`, `crosstab`, `propose`."""
 
 import argparse
 import sys

@@ -1,8 +1,8 @@
 """AES in bulk, by `cryptography`: the only file of the core that knows it.
 
 Three uses: a permutation that both sides know (its key is public), streams from secret seeds (counter mode), and
-columns hashed linearly (GHASH, the part of AES-GCM that authenticates). A nonce that stands still harms none of them:
-the key of the first and the last is public, and a seed has one stream, read once.
+columns hashed linearly (GHASH, the part of AES-GCM that authenticates). A fixed nonce harms none of them: the
+key of the first and the last is public, and a seed has one stream, of which no block hides two things.
 """
 
 from typing import Final
@@ -48,7 +48,7 @@ class Stream:
 
 
 def stream(seed: bytes, first: int, length: int) -> Bytes:
-    """Return bytes of the stream of a seed that is read but a few times."""
+    """Return bytes of the stream of a seed, for one that is read a few times."""
     return Stream(seed).read(first, np.empty(length, np.uint8))
 
 

@@ -16,7 +16,7 @@ not learn which were asked for.
 bring rows that are no code words. A row that departs from a code word in a few bits shows these bits of `s`, if the
 values of an id that it knows the key holder to have are shown: after a few dozen such ids it knows `s`, and can try any
 id at home. Who keeps to the protocol tries one id in each place.
-*Never again*: a seed has one stream, read once; a key serves one session.
+*Never again*: a seed has one stream, of which no block hides two things; a key serves one session.
 
 The table has one of three places for each id, and one id in each place: cuckoo hashing without a stash (Pagh and
 Rodler, J. Algorithms 2004; Fotakis et al., Theory of Computing Systems 2005; for intersections Pinkas, Schneider and

@@ -158,7 +158,7 @@ class OpenRequest(_message.Message):
     VERSION_FIELD_NUMBER: _builtins.int
     SESSION_FIELD_NUMBER: _builtins.int
     version: _builtins.str
-    """The versions that the initiator speaks, the newest first: its own and the one before."""
+    """The versions that the initiator speaks, the newest first."""
     session: _builtins.bytes
     """16 random bytes, chosen by the initiator."""
     def __init__(
