@@ -25,7 +25,7 @@ _OF_QUESTIONS = (
 
 @dataclass(frozen=True)
 class FittingDesign:
-    """One design that fits a column of this many values or a kind of question: the chance of the truth, beliefs at most.
+    """A design that fits a column of this many values or a kind of question: the chance of the truth, beliefs at most.
 
     Beliefs are in the value asked about and in another one. `coins` is how many are all true with a hundredth's chance
     at most; `records` is from how many a share is estimated, with that half-width, if anybody asked.
