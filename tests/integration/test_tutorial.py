@@ -42,6 +42,7 @@ def shape(text: str) -> str:
     lines = (line for line in text.splitlines() if not re.match("[├└│ ]*[├└]", line))
     flat = " ".join(" ".join(lines).split())
     flat = re.sub(r"\b[0-9A-F]{4}( [0-9A-F]{4})+\b", "FINGERPRINT", flat)
+    flat = re.sub(r"([\d-]+T[\d:]+Z) to [\d-]+T[\d:]+Z", r"\1", flat)  # of a run within a second one time is shown
     return re.sub(rf"digest [0-9a-f]+|{JOB}|\d[\d,.:TZe-]*( s| min)?", "0", flat)
 
 
