@@ -10,6 +10,7 @@ A response is on the disk when `submit` returns.
 """
 
 import base64
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -78,7 +79,7 @@ class BitCount:
     right: int
 
 
-class Database(Closing):
+class Database(Closing, ABC):
     """A connection, with `?` for parameters whatever the database writes."""
 
     name: str
@@ -88,9 +89,9 @@ class Database(Closing):
     mark = "?"
     _connection: Any  # of either library, of which one is optional
 
+    @abstractmethod
     def transaction(self) -> AbstractContextManager[None]:
         """Run what is within as one: all of it is on the disk at the end, or nothing; others do not write meanwhile."""
-        raise NotImplementedError
 
     def run(self, statement: str, parameters: Sequence[Any] = ()) -> int:
         """Run a statement; return how many rows it changed."""
@@ -100,9 +101,9 @@ class Database(Closing):
         """Return what a statement selects."""
         return list(self._connection.execute(statement.replace("?", self.mark), parameters).fetchall())
 
+    @abstractmethod
     def forget(self) -> None:
         """Overwrite what was deleted, as far as the database can."""
-        raise NotImplementedError
 
     def close(self) -> None:
         """Let go of it."""

@@ -40,7 +40,7 @@ WAYS: Mapping[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
-def played(case: Case, alice: PartyInputs, bob: PartyInputs) -> None:
+def assert_played(case: Case, alice: PartyInputs, bob: PartyInputs) -> None:
     """Hold a rehearsal against a run."""
     (agreed, outcome), _ = run_pair(*make_roles(case, alice, bob))
     found = rehearse(alice, bob, case.terms)
@@ -73,4 +73,4 @@ def test_it_gives_the_tree_of_a_run_and_says_what_that_reveals(way: str, case: C
     assume(case.classes == 2 or not (terms.noise or terms.impurity is Impurity.GINI) or not terms.hides_counts)
     enough = 1 if terms.min_leaf == 1 else 5 * terms.min_leaf // len(case.codes) + 1
     case = replace(case, terms=terms, codes=np.tile(case.codes, (enough, 1)))
-    played(case, make_local(case, "alice"), make_local(case, "bob"))
+    assert_played(case, make_local(case, "alice"), make_local(case, "bob"))
