@@ -119,19 +119,19 @@ def answers_size(arguments: argparse.Namespace) -> int:
     if arguments.expression:
         asked = [estimation.parse_expression(text, questionnaire) for text in arguments.expression]
         sizes = [sample_size(design, each, width, confidence, share) for each in asked]
-        told = [mining.enough_json(found, text) for found, text in zip(sizes, arguments.expression, strict=True)]
+        enough = [mining.enough_json(found, text) for found, text in zip(sizes, arguments.expression, strict=True)]
         lines = [mining.enough_for(found, each, questionnaire) for each, found in zip(asked, sizes, strict=True)]
     elif questionnaire.class_name is None:
         found = shares_sample_size(design, width, confidence)
-        told, lines = [mining.enough_json(found, "any answer")], mining.enough_for_shares(found)
+        enough, lines = [mining.enough_json(found, "any answer")], mining.enough_for_shares(found)
     else:
         label, depth = len(questionnaire.names) - 1, arguments.depth
         bayes = naive_bayes_sample_size(design, label, width, confidence)
         tree = tree_sample_size(design, label, depth, width, confidence)
         content["depth"] = depth
-        told = [mining.enough_json(bayes, "naive Bayes"), mining.enough_json(tree, "tree")]
+        enough = [mining.enough_json(bayes, "naive Bayes"), mining.enough_json(tree, "tree")]
         lines = [mining.enough_for_model(bayes, None), mining.enough_for_model(tree, depth)]
-    return give(arguments, content | {"enough": told}, lines)
+    return give(arguments, content | {"enough": enough}, lines)
 
 
 _FAILED = 1

@@ -19,7 +19,7 @@ from party.keys.keystore import load_secret
 from party.names import printable
 from party.node.aligning import load_common
 from party.node.approval import decide
-from party.node.check import Supposed, assess, check_party, sends_copy, supposed_run, told_before
+from party.node.check import Supposed, assess, check_party, past_before, sends_copy, supposed_run
 from party.node.inputs import ReleasedBefore
 from party.node.policy import check_job
 from party.records.approvals import Proposal, proposals
@@ -42,7 +42,7 @@ from party.show import costs
 from party.show import ledger as words
 from party.show.assessment import past_json, past_lines, run_json, run_lines
 from party.show.check import check_json, check_parts
-from party.show.notices import tell_of_job, telling_once
+from party.show.notices import note_on_job, notes_once
 from party.show.privacy_short import own_odds, reading_json, reading_line
 from party.show.screen import json_text, put_json, say, say_all
 from protocols.errors import InputError
@@ -58,7 +58,7 @@ def command_check(arguments: argparse.Namespace) -> int:
     terms = None
     if arguments.job is not None:
         terms = read_job(arguments.job, people=local.listed, classes=local.classes_listed).terms
-        tell_of_job(arguments.job, terms)
+        note_on_job(arguments.job, terms)
     peer_columns = len(local.attributes) or 1 if arguments.peer_columns is None else arguments.peer_columns
     if peer_columns < 1:
         raise InputError("--peer-columns must be 1 or more")
@@ -133,7 +133,7 @@ def _show(ledger: Ledger, arguments: argparse.Namespace) -> None:
     give(
         arguments,
         words.dealings_json(found),
-        (line for told in found for line in words.dealings_lines(told, full=arguments.full)),
+        (line for dealings in found for line in words.dealings_lines(dealings, full=arguments.full)),
     )
 
 
@@ -174,10 +174,10 @@ def command_plan(arguments: argparse.Namespace) -> int:
         rate=inf if arguments.megabits is None else arguments.megabits * 1e6, delay=(arguments.delay or 0.0) / 1e3
     )
     config = read_party_config(arguments.party)
-    local = load_common(config, KEY_FLOOR, telling_once())
+    local = load_common(config, KEY_FLOOR, notes_once())
     job = read_job(arguments.job, people=local.listed, classes=local.classes_listed)
     check_job(local, config, job)  # as the run would be, of our own people
-    tell_of_job(arguments.job, job.terms)
+    note_on_job(arguments.job, job.terms)
     if arguments.records:
         job = read_job(arguments.job, people=arguments.records, classes=local.classes_listed)
     refused = _plan_training(arguments, config, local, job.terms, line)
@@ -200,7 +200,7 @@ def _plan_training(
     expected = forecast(sizes, terms, means, arguments.splits, line, rules)
     others = [(each, forecast(sizes, each, means, arguments.splits, line)) for each in alternatives(terms)]
     found = assess(local, config, terms, supposed)
-    before = told_before(local, config.folder)
+    before = past_before(local, config.folder)
     read = None if design is None else local.disclosed(design)
     if arguments.json:
         shown = costs.forecast_json(expected, sizes.records, (len(local.attributes), columns))
@@ -208,17 +208,19 @@ def _plan_training(
         put_json({**shown, "run": run_json(found), "read": reading_json(read)})
         return found.flaw
     sent = design is not None and sends_copy(local, terms)
-    told = [*own_odds(local, design), reading_line(read, "our copy")] if design and sent else []
+    lines = [*own_odds(local, design), reading_line(read, "our copy")] if design and sent else []
     if design and not terms.counts_exactly and local.holds_class:
-        told += costs.accuracy_outlook(design, held_out_records(sizes.records, terms.test))
+        lines += costs.accuracy_outlook(design, held_out_records(sizes.records, terms.test))
     if design:
-        told += costs.ranking_outlook(local, design, terms, sizes.records - held_out_records(sizes.records, terms.test))
-    told += [*past_lines(before, config.agree), *run_lines(found, before, config.agree)]
+        lines += costs.ranking_outlook(
+            local, design, terms, sizes.records - held_out_records(sizes.records, terms.test)
+        )
+    lines += [*past_lines(before, config.agree), *run_lines(found, before, config.agree)]
     taken = costs.supposed_line(arguments.records, arguments.workers, line)
     guessed = costs.guessed_line(columns, round(mean), columns_known=arguments.peer_columns is not None)
     say_all(
         [
-            *told,
+            *lines,
             guessed,
             *taken,
             costs.forecast_text(expected),

@@ -17,7 +17,7 @@ from party.node.rehearsal import own_run, rehearsed, rehearsed_sides
 from party.settings.job import JOB_FILE, read_job, usual_terms
 from party.settings.party import ColumnSettings, PartyConfig, read_party_config
 from party.show.drawing import shown_work
-from party.show.notices import tell_of_job, telling_once
+from party.show.notices import note_on_job, notes_once
 from party.show.page.parts import PAGES, page_written, written
 from party.show.progress import Work
 from party.show.rehearsal import job_lines, own_lines, rehearsal_json, rehearsal_page
@@ -49,7 +49,7 @@ def command_rehearse(arguments: argparse.Namespace) -> int:
     if path is None and is_there(config.folder / JOB_FILE):
         path = config.folder / JOB_FILE
     with _source(arguments, config, path) as source:
-        sides = rehearsed_sides(source.config, source.class_name, source.partner, source.pilot, telling_once())
+        sides = rehearsed_sides(source.config, source.class_name, source.partner, source.pilot, notes_once())
     people, classes = sides.ours.listed, sides.holder.classes_listed
     job = None if path is None else read_job(path, people=people, classes=classes).terms
     terms = replace(job or usual_terms(None, people), class_name=source.class_name)
@@ -57,7 +57,7 @@ def command_rehearse(arguments: argparse.Namespace) -> int:
         here = "" if arguments.job is not None or path is None else f", as {path} is not"
         raise InputError(f"a tree is rehearsed, on held-out records{here}: name a job of one, whose test is above 0")
     if path is not None:
-        tell_of_job(path, terms)
+        note_on_job(path, terms)
     with shown_work(Work.REHEARSING) as show:
         found = rehearsed(sides, terms, show)
     own = None if arguments.data is not None else own_run(config, terms, len(sides.theirs.attributes))

@@ -76,10 +76,10 @@ def _run_of_party(arguments: argparse.Namespace) -> int:
     costs = arguments.costs or (usual if is_there(usual) else None)
     reads = [path, model, *([costs] if costs else [])]
     _settle(arguments, reads)
-    told = gathered(path, model)
+    run = gathered(path, model)
     if costs is not None:
-        told = replace(told, costs=_costs_of(costs, told, named=arguments.costs is not None))
-    _write(arguments, (card_of_run if arguments.card else page_of_run)(told, arguments.levels))
+        run = replace(run, costs=_costs_of(costs, run, named=arguments.costs is not None))
+    _write(arguments, (card_of_run if arguments.card else page_of_run)(run, arguments.levels))
     return 0
 
 
@@ -88,12 +88,12 @@ def _write(arguments: argparse.Namespace, page: Document) -> None:
     say(page_written(arguments.output))
 
 
-def _costs_of(path: Path, told: Finished, *, named: bool) -> TrainReport | None:
+def _costs_of(path: Path, run: Finished, *, named: bool) -> TrainReport | None:
     """Return what the run cost; None, and a note, where a file that was merely found cannot say it."""
     try:
         costs = read_train_report(path)
-        if costs.run != (run := told.run.begun.run):
-            raise ReportError(f"{path} is of another run than {run}, of which this model is: name its own")
+        if costs.run != (begun := run.run.begun.run):
+            raise ReportError(f"{path} is of another run than {begun}, of which this model is: name its own")
     except InputError as error:
         if named:
             raise

@@ -28,7 +28,7 @@ from party.node.session import run_session
 from party.settings.party import read_party_config
 from party.show.log import AS_JSON, finished_text, incident, log_event, log_problem, session_text, start_log, stop_log
 from party.show.metrics import Watched, metrics_line, shown_over_http
-from party.show.notices import telling_once
+from party.show.notices import notes_once
 from party.show.parties import expiry_lines
 from party.show.prediction import other_model_lines
 from party.show.progress import complain, make_progress
@@ -76,7 +76,7 @@ def _serve(arguments: argparse.Namespace) -> int:
     tell_of_expiry = partial(_tell_of_expiry, certificates)
     tell_of_expiry()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    tell = telling_once()
+    tell = notes_once()
     with (
         locked_folder(config.folder) as held,
         with_workers(load_common(config, KEY_FLOOR, tell), settings) as loaded,

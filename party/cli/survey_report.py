@@ -46,8 +46,8 @@ def survey_page(arguments: argparse.Namespace) -> tuple[Document, bool]:
     if arguments.more and arguments.min_support is not None:
         raise InputError("itemsets and rules are of one file: leave --min-support out, or --and")
     if is_of_baskets(arguments.design):
-        told = baskets_told(arguments)
-        return pages.page_of_baskets(told), told.audited.passed
+        baskets = baskets_told(arguments)
+        return pages.page_of_baskets(baskets), baskets.audited.passed
     asked = survey_told(arguments)
     return pages.page_of_survey(asked), all(each.audited.passed for each in asked.files)
 
@@ -106,8 +106,8 @@ def _found(
     rules = column_rules(mined)
     names = [printable(name) for name in estimation.column_names(asked)]
     reached = rules.reached(wanted.metric, wanted.least).tolist()
-    told = replace(rules, rules=tuple(rule for rule, fits in zip(rules.rules, reached, strict=True) if fits))
-    sets = [] if asked.class_name is None else list(association_sets(told, asked.design))
+    kept = replace(rules, rules=tuple(rule for rule, fits in zip(rules.rules, reached, strict=True) if fits))
+    sets = [] if asked.class_name is None else list(association_sets(kept, asked.design))
     return _shown(mining.sets_of_columns(mined), rules, names, wanted, _confidence(arguments)), sets
 
 

@@ -32,7 +32,7 @@ from party.settings.party import PartyConfig, read_party_config
 from party.show import training
 from party.show.document import Block
 from party.show.ledger import resumed_text
-from party.show.notices import tell_of_job, telling_once
+from party.show.notices import note_on_job, notes_once
 from party.show.parties import expiry_lines, matched_json, matched_lines
 from party.show.progress import Display, Work, make_progress, waiting, working
 from party.show.screen import note, note_all, put_json, say_all
@@ -56,10 +56,10 @@ def command_train(arguments: argparse.Namespace) -> int:
     identity, peer = load_identity(config.folder), pinned_peer(config)
     note_all(expiry_lines([identity, peer], utc_now()))
     with locked_folder(config.folder) as held:
-        tell = telling_once()
+        tell = notes_once()
         local = load_common(config, KEY_FLOOR, tell)
         job = read_job(arguments.job, people=local.listed, classes=local.classes_listed)
-        tell_of_job(arguments.job, job.terms)
+        note_on_job(arguments.job, job.terms)
         done = runs_done_here(config, job)
         again = arguments.overwrite or not all(each.settled for each in done)
         try:
@@ -95,17 +95,17 @@ APPROVAL_SECONDS: Final = 5.0
 
 def until_approved(meet: Callable[[], T]) -> T:
     """Meet the peer again and again, though it is away at times, while people have not decided about the job."""
-    told: set[str] = set()
+    shown: set[str] = set()
     while True:
         try:
             return meet()
         except NotApprovedError as error:
             if not error.waits:
                 raise
-            note_all({training.waits_for_people(str(error))} - told)
-            told.add(training.waits_for_people(str(error)))
+            note_all({training.waits_for_people(str(error))} - shown)
+            shown.add(training.waits_for_people(str(error)))
         except PeerLostError:
-            if not told:
+            if not shown:
                 raise
         time.sleep(APPROVAL_SECONDS)
 
@@ -205,13 +205,13 @@ def write_results(costs: Path | None, kept: KeptModel, report: Report, *, as_jso
             return
         case _:
             assert_never(report.ended)
-    told = training.train_report(report.ended, report)
+    written = training.train_report(report.ended, report)
     if as_json:
-        put_json(training.report_json(told, kept.path, report.ended))
+        put_json(training.report_json(written, kept.path, report.ended))
     else:
         say_all(lines, sys.stderr)
     if costs is not None:
-        write_train_report(costs, told)
+        write_train_report(costs, written)
 
 
 def command_align(arguments: argparse.Namespace) -> int:
@@ -245,7 +245,7 @@ def _end_of(job: Job, arguments: argparse.Namespace, *, common: bool) -> Ended:
     address = str(config.need_address())
     identity, peer = load_identity(config.folder), pinned_peer(config)
     with locked_folder(config.folder) as held:
-        tell = telling_once()
+        tell = notes_once()
         local = (load_common if common else load_inputs)(config, KEY_FLOOR, tell)
         check_job(local, config, job, peer)
         with make_progress(arguments.progress) as progress, with_workers(local, settings) as ready:

@@ -191,7 +191,7 @@ def finished(written: Written, form: Form = USUAL) -> Frame:
     columns = _checked_names(written, names, kept)
     if not written.lines:
         raise DataError("the file has a header and no records: export the table again", path=written.path)
-    told = [
+    notices = [
         About.INDEX(path=written.path, name=names[i])
         if names[i]
         else About.UNNAMED_INDEX(path=written.path, place=i + 1)
@@ -199,7 +199,7 @@ def finished(written: Written, form: Form = USUAL) -> Frame:
         if names[i] or cells[i].missing < len(cells[i])
     ]
     unseen = sum(names[i] != written.names[i].strip() for i in kept)
-    told += [About.NAMES_UNSEEN(path=written.path, names=unseen)] if unseen else []
+    notices += [About.NAMES_UNSEEN(path=written.path, names=unseen)] if unseen else []
     return Frame(
         written.path,
         columns,
@@ -207,7 +207,7 @@ def finished(written: Written, form: Form = USUAL) -> Frame:
         written.lines,
         form.missing,
         tuple(names[i] for i in dropped if names[i]),
-        (*written.notices, *told),
+        (*written.notices, *notices),
         form.decimal,
         frozenset(names[i] for i in written.typed),
         {names[i]: flaw for i, flaw in written.flaws.items()},
@@ -290,4 +290,4 @@ def taken_notices(columns: Sequence[Column]) -> tuple[Notice, ...]:
 
 def spelt_notices(columns: Sequence[Column]) -> tuple[Notice, ...]:
     """Return what an owner may not expect of how the cells of columns were read."""
-    return tuple(told for column in columns for told in column.spelt)
+    return tuple(spelling for column in columns for spelling in column.spelt)

@@ -147,7 +147,7 @@ class LeavingCheck:
     records: int
     columns: tuple[LeavingColumn, ...]
     copy: OwnCopy | None
-    told: Past
+    past: Past
     run: Assessment
     is_usual: bool = False
 
@@ -170,7 +170,7 @@ def check_party(
         records=len(local.records),
         columns=_columns(local, shown),
         copy=_copy(local, config, job, shown),
-        told=told_before(local, config.folder),
+        past=past_before(local, config.folder),
         run=assess_job(local, config, job, Supposed(peer_columns)),
         is_usual=terms is None,
     )
@@ -272,18 +272,18 @@ def released_follows(config: PartyConfig, run: FinishedRun, model: KeptResult) -
     return deduced(local, agreed, model)
 
 
-def told_before(local: PartyInputs, folder: Path) -> Past:
+def past_before(local: PartyInputs, folder: Path) -> Past:
     """Return what a data set has revealed before, as the ledger in the party's folder has it."""
     if not has_ledger(folder):
         return Past({}, 0, Revealed(), Fraction(0))
     with read_ledger(folder, local.secrets.coins) as ledger:
-        told = past_of(list(ledger.entries()), local.dataset, {each.name for each in local.table.attributes})
-    told = replace(told, records=len(local.records))
+        past = past_of(list(ledger.entries()), local.dataset, {each.name for each in local.table.attributes})
+    past = replace(past, records=len(local.records))
     try:
-        check_table(local, told.release, folder)
+        check_table(local, past.release, folder)
     except ConfigError as error:
-        return replace(told, changed=error)
-    return told
+        return replace(past, changed=error)
+    return past
 
 
 def past_of(entries: Sequence[LedgerEntry], dataset: str, columns: Set[str] = frozenset()) -> Past:
@@ -295,12 +295,12 @@ def past_of(entries: Sequence[LedgerEntry], dataset: str, columns: Set[str] = fr
         columns: That it has, where nothing of it was released yet.
     """
     others = released(entries)
-    told = _told_of(entries, dataset, others.pop(dataset, {}))
-    found = alike(others, names_released(told.release) or columns)
-    return replace(told, others=tuple((each, _told_of(entries, each.dataset, others[each.dataset])) for each in found))
+    past = _past_of(entries, dataset, others.pop(dataset, {}))
+    found = alike(others, names_released(past.release) or columns)
+    return replace(past, others=tuple((each, _past_of(entries, each.dataset, others[each.dataset])) for each in found))
 
 
-def _told_of(entries: Sequence[LedgerEntry], dataset: str, known: dict[str, object]) -> Past:
+def _past_of(entries: Sequence[LedgerEntry], dataset: str, known: dict[str, object]) -> Past:
     ours = [each for each in dealings(entries) if each.dataset == dataset]
     return Past(
         release=known,

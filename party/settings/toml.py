@@ -95,9 +95,9 @@ def _content(path: Path, text: str) -> dict[str, Any]:
         content = tomllib.loads(text, parse_float=_decimal)
         usual = _usual(content)
     except tomllib.TOMLDecodeError as error:
-        told = str(error)[:200]
-        cure = next((f"; {cure}" for start, cure in _CURES.items() if told.startswith(start)), "; mend that place")
-        raise ConfigError(f"{path} is not TOML: {told}{cure}") from None
+        problem = str(error)[:200]
+        cure = next((f"; {cure}" for start, cure in _CURES.items() if problem.startswith(start)), "; mend that place")
+        raise ConfigError(f"{path} is not TOML: {problem}{cure}") from None
     except RecursionError:
         raise ConfigError(f"{path} is nested deeper than any setting") from None
     except (ValueError, ArithmeticError):  # thousands of digits, or an exponent beyond any

@@ -25,32 +25,32 @@ from protocols.terms import EPSILON_OF_SCORES, NOISE, Learner, Leaves, Method, R
 from protocols.two_party.power import Seen
 
 
-def past_lines(told: Past, agree: Acceptance) -> list[str]:
-    before = f"{counted(told.runs, 'run')} on different terms" if told.runs else "no runs yet"
-    runs = f"{before}; {_left(told.runs, agree.life.most_runs)}"
-    if agree.life.most_runs is not None and told.runs >= agree.life.most_runs:
+def past_lines(past: Past, agree: Acceptance) -> list[str]:
+    before = f"{counted(past.runs, 'run')} on different terms" if past.runs else "no runs yet"
+    runs = f"{before}; {_left(past.runs, agree.life.most_runs)}"
+    if agree.life.most_runs is not None and past.runs >= agree.life.most_runs:
         runs += ": a run on other terms is refused, one on the same terms is not"
-    counts = f"{revealed_text(told.revealed)}; {_left(told.counts, agree.life.most_counts)}"
-    lines = [f"Revealed so far: {runs}."] if told.runs or agree.life.most_runs is not None else []
-    if told.counts or agree.life.most_counts is not None:
+    counts = f"{revealed_text(past.revealed)}; {_left(past.counts, agree.life.most_counts)}"
+    lines = [f"Revealed so far: {runs}."] if past.runs or agree.life.most_runs is not None else []
+    if past.counts or agree.life.most_counts is not None:
         lines.append(f"Revealed so far: {counts}.")
-    if told.bits:
-        most = None if told.records is None else agree.life.bits_of(told.records)
-        left = "" if told.records is None else f"; {_left(told.bits, most)}"
-        lines.append(f"Revealed so far by trees alone, and predictions by them: {told.bits:,} bits at most{left}.")
+    if past.bits:
+        most = None if past.records is None else agree.life.bits_of(past.records)
+        left = "" if past.records is None else f"; {_left(past.bits, most)}"
+        lines.append(f"Revealed so far by trees alone, and predictions by them: {past.bits:,} bits at most{left}.")
     if agree.answers:
         most_people = agree.life.most_predictions
         whom = "anybody" if most_people is None else f"{most_people:,} people"
         asker = "an asker whose rows all have the one value of its own under which a tree splits on our column"
         reads = f"{asker} reads it of everybody it asks about"
         lines.append(f"[agree] most_predictions allows answers about {whom}: {reads}.")
-    lines += [_apart_line(*each) for each in told.others]
-    if told.epsilon == 0 and agree.epsilon is None:
+    lines += [_apart_line(*each) for each in past.others]
+    if past.epsilon == 0 and agree.epsilon is None:
         return lines
     spent = (
         "no bound, as counts or a tree without noise were revealed"
-        if told.epsilon is None
-        else NOISE.text(told.epsilon)
+        if past.epsilon is None
+        else NOISE.text(past.epsilon)
     )
     allowed = "any" if agree.epsilon is None else NOISE.text(agree.epsilon)
     return [*lines, f"Epsilon spent: {spent}; [agree] epsilon allows {allowed}."]
@@ -64,11 +64,11 @@ def _apart_line(other: Earlier, apart: Past) -> str:
     return f"{head}. Bounds of [agree] do not add up over names: of people in both, more is known than these lines say."
 
 
-def run_lines(run: Assessment, told: Past, agree: Acceptance) -> list[str]:
+def run_lines(run: Assessment, past: Past, agree: Acceptance) -> list[str]:
     """Say what a run that has not begun will reveal and spend, what its checks will notice, and why it is refused."""
     checks = [] if run.seen is None else [seen_line(run)]
     refused = [] if run.flaw is None else [f"This party refuses this job: {run.flaw}"]
-    noise = [*noise_lines(run), *_epsilon_lines(run.terms.epsilon, told, agree)]
+    noise = [*noise_lines(run), *_epsilon_lines(run.terms.epsilon, past, agree)]
     return [*amount_lines(run, ", if the peer has columns like ours"), *noise, *held_out_lines(run), *checks, *refused]
 
 
@@ -129,9 +129,9 @@ def amount_lines(run: Assessment, alike: str = "") -> list[str]:
         return [*shown, f"A partner that deviates can {deviations_of(run)[0]}."]
     kind = counts_kind(terms)
     guess = "" if run.likely is None else f" (about {_rounded(run.likely):,} are likely)"
-    told = f"This run reveals at most {run.most:,} {kind}{_WHATEVER[terms.learner]}{guess}{alike}."
+    most = f"This run reveals at most {run.most:,} {kind}{_WHATEVER[terms.learner]}{guess}{alike}."
     danger = [] if terms.noise is not None else [SOLVED, f"A partner that deviates can {deviations_of(run)[0]}."]
-    return [told, *([_COPIES] if terms.disguises else []), *danger]
+    return [most, *([_COPIES] if terms.disguises else []), *danger]
 
 
 _WHATEVER = {
@@ -335,7 +335,7 @@ def deviations(ours: Spending, theirs: Spending) -> tuple[float, float]:
     return sqrt(most_variance(ours.cells, theirs.cells)), sqrt(most_variance(ours.accuracy, theirs.accuracy))
 
 
-def _epsilon_lines(noise: Fraction | None, told: Past, agree: Acceptance) -> list[str]:
+def _epsilon_lines(noise: Fraction | None, past: Past, agree: Acceptance) -> list[str]:
     """Say what a run would spend of a data set's epsilon, and what that would leave; nothing where it has no noise."""
     if noise is None:
         return []
@@ -343,9 +343,9 @@ def _epsilon_lines(noise: Fraction | None, told: Past, agree: Acceptance) -> lis
     spends = f"This run spends epsilon {NOISE.text(noise)}"
     if agree.epsilon is None:
         return [f"{spends}; {known}."]
-    if told.epsilon is None:
+    if past.epsilon is None:
         return [f"{spends}, but no epsilon bounds what was revealed before: [agree] epsilon refuses it."]
-    left = agree.epsilon - told.epsilon - noise
+    left = agree.epsilon - past.epsilon - noise
     if left < 0:
         return [f"{spends}, {NOISE.text(-left)} more than [agree] epsilon leaves, which refuses it; {known}."]
     return [f"{spends} and leaves {NOISE.text(left)} of [agree] epsilon; {known}."]
@@ -372,18 +372,18 @@ _NOTICED = 0.05
 """A single count that may be wrong by a larger share of all records is as good as unchecked."""
 
 
-def past_json(told: Past, agree: Acceptance, names: Iterable[str]) -> dict[str, object]:
+def past_json(past: Past, agree: Acceptance, names: Iterable[str]) -> dict[str, object]:
     content: dict[str, object] = {
-        "released": {name: told.release[name] for name in names if name in told.release},
-        "told": {
-            "runs": told.runs,
-            "counts": told.counts,
-            "counts_of": told.revealed,
-            "bits": told.bits,
-            "epsilon": told.epsilon,
+        "released": {name: past.release[name] for name in names if name in past.release},
+        "past": {
+            "runs": past.runs,
+            "counts": past.counts,
+            "counts_of": past.revealed,
+            "bits": past.bits,
+            "epsilon": past.epsilon,
         },
-        "others": [{"dataset": each.dataset, "columns": each.columns} for each, _ in told.others],
-        "refused_now": None if told.changed is None else str(told.changed),
+        "others": [{"dataset": each.dataset, "columns": each.columns} for each, _ in past.others],
+        "refused_now": None if past.changed is None else str(past.changed),
         "allowed": {"runs": agree.life.most_runs, "counts": agree.life.most_counts, "epsilon": agree.epsilon},
     }
     return dict(to_json(content))

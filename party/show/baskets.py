@@ -39,8 +39,8 @@ def basket_copy_lines(sent: Randomized, design: BasketDesign, output: Path, made
 
 def repeating_lines(baskets: Baskets) -> Iterator[str]:
     if baskets.repeating:
-        told = "1 basket names" if baskets.repeating == 1 else f"{baskets.repeating:,} baskets name"
-        yield f"cotally: note: {baskets.path}: {told} an item more than once; it counts once"
+        names = "1 basket names" if baskets.repeating == 1 else f"{baskets.repeating:,} baskets name"
+        yield f"cotally: note: {baskets.path}: {names} an item more than once; it counts once"
 
 
 def exceeding_lines(found: Sequence[Exceeding], design: BasketDesign) -> Iterator[str]:
@@ -160,8 +160,8 @@ def baskets_needed_lines(
     width_text = f"+- {float(width):g} at {100 * confidence:g}%"
     yield f"For {width_text} for the support of a set of {items} {noun}, by size of basket"
     for size, number in needed.items():
-        told = "its parameters hide sets of this many items" if number is None else f"{number:,} baskets are enough"
-        yield f"  {size} item{'s' * (size > 1)}: {told}"
+        text = "its parameters hide sets of this many items" if number is None else f"{number:,} baskets are enough"
+        yield f"  {size} item{'s' * (size > 1)}: {text}"
     if not needed:
         yield "  no size has this many items: no basket holds such a set"
 
@@ -242,13 +242,13 @@ def baskets_needed_json(
     needed: Mapping[int, Mapping[int, int | None]], width: Fraction, confidence: float
 ) -> dict[str, object]:
     """Return for programs how many baskets of each size are enough, by the number of items of a set; null: none are."""
-    told = [
+    enough = [
         {"items": items, "size": size, "baskets": number}
         for items, by_size in needed.items()
         for size, number in by_size.items()
     ]
     head = {"format": "cotally-baskets-needed/1", "half_width": float(width), "confidence": confidence}
-    return {**head, "enough": told}
+    return {**head, "enough": enough}
 
 
 def sets_json(columns: ResultColumns) -> dict[str, object]:
@@ -330,5 +330,5 @@ def joint_rule_parts(found: JointItemsets, wanted: RuleThreshold | None) -> Iter
 
 def numbers_text(found: JointItemsets) -> str:
     lengths = [len(each.terms) for each in found.frequent]
-    told = ", ".join(f"{lengths.count(k)} of {k}" for k in sorted(set(lengths)))
-    return f"{len(lengths):,} by their number of items ({told})" if lengths else "none"
+    by_length = ", ".join(f"{lengths.count(k)} of {k}" for k in sorted(set(lengths)))
+    return f"{len(lengths):,} by their number of items ({by_length})" if lengths else "none"

@@ -27,7 +27,7 @@ def check_parts(found: LeavingCheck, agree: Acceptance, notices: Notices, *, ful
         [column.name, str(len(column.values)), f"{column.rarest:,}", _sent(column, found)] for column in found.columns
     ]
     head = f"Data set {found.dataset!r}: {found.records:,} records. Every method sends names and values."
-    moved = "" if found.told.release else " (where ids differ from the peer's, rows are not used, and bins may move)"
+    moved = "" if found.past.release else " (where ids differ from the peer's, rows are not used, and bins may move)"
     return [
         f"{head} What each column becomes{moved}:",
         "",
@@ -41,10 +41,10 @@ def check_parts(found: LeavingCheck, agree: Acceptance, notices: Notices, *, ful
         _most_line(found, agree),
         *_copy_parts(found, full=full),
         "",
-        *told_lines(found.told),
-        *past_lines(found.told, agree),
+        *released_lines(found.past),
+        *past_lines(found.past, agree),
         *_wide_lines(found),
-        *run_lines(found.run, found.told, agree),
+        *run_lines(found.run, found.past, agree),
         *_noise_lines(found),
     ]
 
@@ -118,9 +118,9 @@ def _sent(column: LeavingColumn, found: LeavingCheck) -> str:
 
 
 def _values(column: LeavingColumn) -> str:
-    told = [f"{value} {held:,}" for value, held in column.values.items()]
-    more = [f"and {len(told) - _MOST_VALUES} more"] if len(told) > _MOST_VALUES else []
-    return ", ".join([*told[:_MOST_VALUES], *more])
+    each = [f"{value} {held:,}" for value, held in column.values.items()]
+    more = [f"and {len(each) - _MOST_VALUES} more"] if len(each) > _MOST_VALUES else []
+    return ", ".join([*each[:_MOST_VALUES], *more])
 
 
 def _copy_parts(found: LeavingCheck, *, full: bool) -> list[ReportPart]:
@@ -134,18 +134,18 @@ def _copy_parts(found: LeavingCheck, *, full: bool) -> list[ReportPart]:
     return [head, reading_line(copy.read), *refused, "", *privacy_parts(copy.found, full=full)]
 
 
-def told_lines(told: Past) -> list[str]:
-    if not told.release:
+def released_lines(past: Past) -> list[str]:
+    if not past.release:
         return ["Nothing has been released under this name."]
-    terms = ", ".join(f"{name} {release_text(told.release[name])}" for name in _RELEASE if name in told.release)
-    party = told.release.get("party")
+    terms = ", ".join(f"{name} {release_text(past.release[name])}" for name in _RELEASE if name in past.release)
+    party = past.release.get("party")
     whom = f" to {party[0]}" if isinstance(party, list) and party else ""
-    refused = [] if told.changed is None else [f"This table is refused as it is now: {told.changed}"]
+    refused = [] if past.changed is None else [f"This table is refused as it is now: {past.changed}"]
     return [f"Last release{whom}: {terms}. Later runs on this data set must use the same terms.", *refused]
 
 
 def check_json(found: LeavingCheck, agree: Acceptance, notices: Notices) -> dict[str, object]:
-    told, copy = found.told, found.copy
+    past, copy = found.past, found.copy
     return {
         "format": "cotally-check/1",
         "dataset": found.dataset,
@@ -168,6 +168,6 @@ def check_json(found: LeavingCheck, agree: Acceptance, notices: Notices) -> dict
             "read": reading_json(copy.read),
             "refused": copy.refused and str(copy.refused),
         },
-        **past_json(told, agree, ("party", *_RELEASE)),
+        **past_json(past, agree, ("party", *_RELEASE)),
         "run": run_json(found.run),
     }

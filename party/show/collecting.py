@@ -136,10 +136,10 @@ def _row(cell: ResultCell, confidence: float, corrected: bool) -> list[str]:
 
 
 def _given(table: ResultTable) -> str:
-    told = f"{table.answers:,} of {table.records:,} gave an answer"
+    line = f"{table.answers:,} of {table.records:,} gave an answer"
     if not table.cells:
-        return f"{told}, too few to estimate from"
-    return f"{told}, {_EXACT}" if table.plain else told
+        return f"{line}, too few to estimate from"
+    return f"{line}, {_EXACT}" if table.plain else line
 
 
 def _percent(number: float) -> str:

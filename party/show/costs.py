@@ -72,12 +72,12 @@ def ways_lines(ways: Sequence[tuple[Terms, Forecast]]) -> list[str]:
     rows = [
         (
             (f"{terms.method} ω={OMEGA.text(terms.omega)}" if terms.ranks else str(terms.method)),
-            _time(told.seconds),
-            f"{told.bytes / 1e6:.1f} MB",
-            f"{told.round_trips} round trips",
-            f"at most {told.counts:,} {counts_kind(terms)}" if told.bits is None else f"at most {told.bits:,} bits",
+            _time(cost.seconds),
+            f"{cost.bytes / 1e6:.1f} MB",
+            f"{cost.round_trips} round trips",
+            f"at most {cost.counts:,} {counts_kind(terms)}" if cost.bits is None else f"at most {cost.bits:,} bits",
         )
-        for terms, told in ways
+        for terms, cost in ways
     ]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return ["Side by side:", *("  " + "  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)]
@@ -88,12 +88,12 @@ def ways_json(ways: Sequence[tuple[Terms, Forecast]]) -> list[dict[str, object]]
         {
             "method": str(terms.method),
             "omega": None if terms.omega is ALL else terms.omega,
-            "seconds": told.seconds,
-            "bytes": round(told.bytes),
-            "round_trips": told.round_trips,
-            "counts_at_most": told.counts,
+            "seconds": cost.seconds,
+            "bytes": round(cost.bytes),
+            "round_trips": cost.round_trips,
+            "counts_at_most": cost.counts,
         }
-        for terms, told in ways
+        for terms, cost in ways
     ]
 
 
@@ -137,8 +137,8 @@ def ranking_outlook(local: PartyInputs, design: RelatedDesign, terms: Terms, rec
 
 
 def key_text(key: SharedKey) -> str:
-    told = "both screens must show the same; compare by telephone"
-    return f"Encryption key of {key.holder} ({told}): {key.fingerprint}"
+    compare = "both screens must show the same; compare by telephone"
+    return f"Encryption key of {key.holder} ({compare}): {key.fingerprint}"
 
 
 def forecast_json(expected: Forecast, records: int, columns: tuple[int, int]) -> dict[str, object]:

@@ -24,41 +24,43 @@ from protocols.terms import NOISE
 from protocols.two_party.memory import LedgerHead
 
 
-def dealings_lines(told: Dealings, *, full: bool) -> Iterator[str]:
+def dealings_lines(dealings: Dealings, *, full: bool) -> Iterator[str]:
     """Say all that passed between us and one peer about one data set; in full, with every exact count."""
-    peer = told.peer.name
-    runs = counted(len(told.runs), "run")
-    when = told.first if told.first == told.last else f"{told.first} to {told.last}"
-    yield f"Data set {printable(told.dataset)!r} with {peer}: {runs}{when and f', {when}'}"
-    if told.unlisted:
-        yield f"  before that, cotally {told.unlisted} revealed exact counts, and listed none"
-    yield from (f"  {line}" for each in told.proposed for line in proposed_lines(each))
-    yield from (f"  {alignment_text(each, peer)}" for each in told.alignments.values())
-    if told.refused:
-        times = counted(told.refused, "comparison")
+    peer = dealings.peer.name
+    runs = counted(len(dealings.runs), "run")
+    when = dealings.first if dealings.first == dealings.last else f"{dealings.first} to {dealings.last}"
+    yield f"Data set {printable(dealings.dataset)!r} with {peer}: {runs}{when and f', {when}'}"
+    if dealings.unlisted:
+        yield f"  before that, cotally {dealings.unlisted} revealed exact counts, and listed none"
+    yield from (f"  {line}" for each in dealings.proposed for line in proposed_lines(each))
+    yield from (f"  {alignment_text(each, peer)}" for each in dealings.alignments.values())
+    if dealings.refused:
+        times = counted(dealings.refused, "comparison")
         yield f"  {times} of whole lists found a difference, or never finished: each may be a guess at our list"
-    sides, noisy = _parted(told.told, told.learned), _parted(told.told_noisy, told.learned_noisy)
-    asked_us, asked_them = _people(told.told), _people(told.learned)
+    sides, noisy = _parted(dealings.told, dealings.learned), _parted(dealings.told_noisy, dealings.learned_noisy)
+    asked_us, asked_them = _people(dealings.told), _people(dealings.learned)
     heads: Sequence[tuple[str, list[str]]] = (
-        (f"What {peer} learned from us", [*map(_named_text, told.named), *_asked_lines(asked_them, "we")]),
-        (f"What we learned from {peer}", [*map(_named_text, told.heard), *_asked_lines(asked_us, peer)]),
-        ("What both learned", list(map(_crosstab_text, told.crosstabs.values()))),
+        (f"What {peer} learned from us", [*map(_named_text, dealings.named), *_asked_lines(asked_them, "we")]),
+        (f"What we learned from {peer}", [*map(_named_text, dealings.heard), *_asked_lines(asked_us, peer)]),
+        ("What both learned", list(map(_crosstab_text, dealings.crosstabs.values()))),
     )
     for (head, first), exact, noise in zip(heads, sides, noisy, strict=True):
-        bits = _bits_lines(told) if exact is sides[0] else ()
+        bits = _bits_lines(dealings) if exact is sides[0] else ()
         lines = [*first, *_side_lines(exact), *bits]
         if Revealed.of(noise).counts or noise.opened:
-            several = f" in all ({len(told.epsilons)} runs on different terms)" if len(told.epsilons) > 1 else ""
-            lines.append(f"with noise, epsilon {sum(told.epsilons)}{several} against each side:")
+            several = (
+                f" in all ({len(dealings.epsilons)} runs on different terms)" if len(dealings.epsilons) > 1 else ""
+            )
+            lines.append(f"with noise, epsilon {sum(dealings.epsilons)}{several} against each side:")
             lines += [f"  {line}" for line in _side_lines(noise, "counts")]
         yield from (f"  {head}:", *(f"    {line}" for line in lines)) if lines else ()
-    for kind, side in (("exact counts", told.learned), ("counts with noise", told.learned_noisy)):
+    for kind, side in (("exact counts", dealings.learned), ("counts with noise", dealings.learned_noisy)):
         if full and side.counts:
             yield f"  Every table of {kind} that we know, values by classes:"
             yield from (f"    {_table_text(table, rows)}" for table, rows in side.counts.items())
-    if full and told.learned.itemsets:
+    if full and dealings.learned.itemsets:
         yield "  Every exact count of a set of items that we know:"
-        yield from (f"    {_node_text(path)}: {count}" for path, count in told.learned.itemsets.items())
+        yield from (f"    {_node_text(path)}: {count}" for path, count in dealings.learned.itemsets.items())
 
 
 def _crosstab_text(said: CrosstabEntry) -> str:
@@ -67,11 +69,11 @@ def _crosstab_text(said: CrosstabEntry) -> str:
     return f"a table of {said.cells:,} counts of {first} by {second}, {noise}"
 
 
-def _parted(told: Side, learned: Side) -> tuple[Side, Side, Side]:
+def _parted(ours: Side, learned: Side) -> tuple[Side, Side, Side]:
     """Return what the peer alone learned, we alone, and both."""
-    alike = {name: value for name, value in vars(told).items() if name in _OF_BOTH and getattr(learned, name) == value}
+    alike = {name: value for name, value in vars(ours).items() if name in _OF_BOTH and getattr(learned, name) == value}
     nothing = {name: getattr(Side(), name) for name in alike}
-    return replace(told, **nothing), replace(learned, **nothing), replace(Side(), **alike)
+    return replace(ours, **nothing), replace(learned, **nothing), replace(Side(), **alike)
 
 
 _OF_BOTH = {"class_counts", "windows", "tables", "counts", "accuracies", "itemsets", "opened", "models"}
@@ -86,13 +88,13 @@ def _asked_lines(people: int, asker: str) -> Iterator[str]:
         yield f"whom {asker} asked about, to have them classified: {people:,} people"
 
 
-def _bits_lines(told: Dealings) -> Iterator[str]:
-    runs = list(told.bits_of_runs.values())
+def _bits_lines(dealings: Dealings) -> Iterator[str]:
+    runs = list(dealings.bits_of_runs.values())
     parts = [f"run on terms of its own: {ceil(bits):,}" for bits in runs] if len(runs) > 1 else []
-    if answers := told.bits - sum(runs):
+    if answers := dealings.bits - sum(runs):
         parts.append(f"answers by them: {ceil(answers):,}")
-    if told.bits:
-        yield f"at most {ceil(told.bits):,} bits of trees alone{''.join(f'; {part}' for part in parts)}"
+    if dealings.bits:
+        yield f"at most {ceil(dealings.bits):,} bits of trees alone{''.join(f'; {part}' for part in parts)}"
 
 
 def _named_text(said: ColumnsEntry) -> str:
@@ -201,32 +203,32 @@ def whole_line(path: Path, entries: int) -> str:
     return f"{path}: {entries} entries, not one altered, dropped or moved"
 
 
-def dealings_json(told: Iterable[Dealings]) -> dict[str, object]:
-    return {"format": "cotally-dealings/1", "dealings": list(map(_dealing, told))}
+def dealings_json(all_dealings: Iterable[Dealings]) -> dict[str, object]:
+    return {"format": "cotally-dealings/1", "dealings": list(map(_dealing, all_dealings))}
 
 
-def _dealing(told: Dealings) -> dict[str, object]:
+def _dealing(dealings: Dealings) -> dict[str, object]:
     return {
-        "dataset": told.dataset,
-        "peer": told.peer.name,
-        "fingerprint": told.peer.fingerprint,
-        "runs": told.runs,
-        "first": told.first,
-        "last": told.last,
+        "dataset": dealings.dataset,
+        "peer": dealings.peer.name,
+        "fingerprint": dealings.peer.fingerprint,
+        "runs": dealings.runs,
+        "first": dealings.first,
+        "last": dealings.last,
         "alignments": [
             {**each.entry.content, "both": each.said.both, "named": each.said.named, "times": each.times}
-            for each in told.alignments.values()
+            for each in dealings.alignments.values()
         ],
-        "named": list(map(_said, told.named)),
-        "heard": list(map(_said, told.heard)),
-        "crosstabs": list(map(_said, told.crosstabs.values())),
-        "comparisons_refused": told.refused,
-        "proposed": list(map(_proposal, told.proposed)),
-        "epsilons": told.epsilons,
-        "told": _side(told.told),
-        "learned": _side(told.learned),
-        "told_with_noise": _side(told.told_noisy),
-        "learned_with_noise": _side(told.learned_noisy),
+        "named": list(map(_said, dealings.named)),
+        "heard": list(map(_said, dealings.heard)),
+        "crosstabs": list(map(_said, dealings.crosstabs.values())),
+        "comparisons_refused": dealings.refused,
+        "proposed": list(map(_proposal, dealings.proposed)),
+        "epsilons": dealings.epsilons,
+        "told": _side(dealings.told),
+        "learned": _side(dealings.learned),
+        "told_with_noise": _side(dealings.told_noisy),
+        "learned_with_noise": _side(dealings.learned_noisy),
     }
 
 
@@ -271,8 +273,8 @@ def proposed_lines(job: Proposal) -> Iterator[str]:
     """Say who proposed what, on which terms, what it would reveal, and who has decided."""
     said = job.said
     unused = unused_terms(terms_read(said.job)) if said.job["kind"] == "train" else []
-    told = ((name, value) for name, value in said.job.items() if name not in ("kind", *unused))
-    shown = ((name, _value(value)) for name, value in told if name == "noise" or value not in (None, []))
+    named = ((name, value) for name, value in said.job.items() if name not in ("kind", *unused))
+    shown = ((name, _value(value)) for name, value in named if name == "noise" or value not in (None, []))
     terms = (f"{name.removesuffix('_name')} = {value}" for name, value in shown)
     of = "us" if said.ours else job.peer.name
     again = "" if said.other is None else f", with another {said.other} of {job.peer.name} than it began with"
@@ -332,9 +334,9 @@ def _proposal(job: Proposal) -> dict[str, object]:
 
 
 def open_run_lines(records: Sequence[RunRecord], busy: bool, *, ended: bool) -> Iterator[str]:
-    told = [record for record in records if ended or record.is_open]
-    if not told:
-        over = len(records) - len(told)
+    shown = [record for record in records if ended or record.is_open]
+    if not shown:
+        over = len(records) - len(shown)
         yield "No run is under way" + (f"; {over} {'is' if over == 1 else 'are'} over" if over else "")
         if busy:
             yield (
@@ -342,7 +344,7 @@ def open_run_lines(records: Sequence[RunRecord], busy: bool, *, ended: bool) -> 
                 "`predict` and what has not met its peer yet have no run to resume. To end it: Ctrl-C where it runs, "
                 "or SIGTERM"
             )
-    for record in told:
+    for record in shown:
         yield (
             f"{record.run}  {record.state}  {_job_text(record.job)} with {record.peer}, data set "
             f"{printable(record.dataset)!r}, begun {record.began}, last step {record.changed}{_phase_text(record)}"
@@ -353,8 +355,8 @@ def open_run_lines(records: Sequence[RunRecord], busy: bool, *, ended: bool) -> 
 
 def runs_json(records: Sequence[RunRecord], *, ended: bool) -> dict[str, object]:
     names = ("run", "peer", "dataset", "job", "initiator", "began", "changed", "state", "phase", "settled")
-    told = [record for record in records if ended or record.is_open]
-    return {"format": "cotally-runs/1", "runs": [{name: getattr(record, name) for name in names} for record in told]}
+    shown = [record for record in records if ended or record.is_open]
+    return {"format": "cotally-runs/1", "runs": [{name: getattr(record, name) for name in names} for record in shown]}
 
 
 def resumed_text(record: RunRecord) -> str:

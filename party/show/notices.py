@@ -36,7 +36,7 @@ def _is_loud(notice: Notice | ReleasedBefore) -> bool:
     return any(each.values.get("share", 0) >= LOUD for each in notice.values.get("remarks", ()))
 
 
-def telling_once() -> Tell:
+def notes_once() -> Tell:
     """Return what prints each notice the first time, and of columns that are binned or merged how many there are."""
     said: list[Notice | ReleasedBefore] = []
 
@@ -54,7 +54,7 @@ def telling_once() -> Tell:
     return tell_new
 
 
-def tell_of_job(path: Path, terms: Terms) -> None:
+def note_on_job(path: Path, terms: Terms) -> None:
     """Note which keys of a job decide nothing, and what follows from our classes."""
     if balances_classes(path):
         weights = ", ".join(terms.weights) or "none, as no class is rarer"

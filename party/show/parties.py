@@ -37,7 +37,7 @@ def made_lines(name: str, fingerprint: str, folder: Path, *, is_sealed: bool = F
 
 
 def trusted_lines(name: str, hosts: Sequence[str], fingerprint: str, folder: Path, peer: str | None) -> list[str]:
-    told = [
+    rows = [
         f"Trusted: {name}, reached as {', '.join(hosts)}. Fingerprint of its key (SHA-256):",
         f"  {fingerprint}",
         f"Compare it with {name} by telephone before the first run; if it differs, remove",
@@ -46,11 +46,11 @@ def trusted_lines(name: str, hosts: Sequence[str], fingerprint: str, folder: Pat
     settings = folder / "party.toml"
     if peer == name:
         return [
-            *told,
+            *rows,
             f"Next: {settings} names it as the peer; the party that calls, by `cotally train`, sets its address",
         ]
     return [
-        *told,
+        *rows,
         f'Next: under [node] in {settings} set peer = "{name}"; the party that calls, by `cotally train`,',
         "  also sets the other's address; the party that listens needs none",
     ]
@@ -67,8 +67,8 @@ def code_lines(code: str, address: str, seconds: float) -> list[str]:
 
 
 def paired_lines(name: str, fingerprint: str, settings: Path, is_named: bool) -> list[str]:
-    told = [f"Paired with {name}: both sides trust each other. Fingerprint of its key (SHA-256):", f"  {fingerprint}"]
-    return told if is_named else [*told, f'Next: under [node] in {settings} set peer = "{name}"']
+    lines = [f"Paired with {name}: both sides trust each other. Fingerprint of its key (SHA-256):", f"  {fingerprint}"]
+    return lines if is_named else [*lines, f'Next: under [node] in {settings} set peer = "{name}"']
 
 
 def expiry_lines(parties: Iterable[Peer], now: datetime) -> list[str]:
@@ -163,22 +163,22 @@ _BUSY: Final = "; a session runs there at present"
 
 def diagnosis_line(found: Diagnosis) -> str:
     if found.error is not None:
-        told = f"FAILS: {found.error}"
+        text = f"FAILS: {found.error}"
     elif not found.seen:
-        told = "not tried"
+        text = "not tried"
     elif found.layer is Layer.LISTENING and len(found.seen) == 2:
-        told = _LISTENS.format(*found.seen)
+        text = _LISTENS.format(*found.seen)
     else:
         busy = _BUSY if found.layer is Layer.WELCOME and found.seen[2:] else ""
-        told = _SEEN[found.layer].format(*found.seen) + busy
-    return f"{found.layer.value:<{_WIDTH}}{told}"
+        text = _SEEN[found.layer].format(*found.seen) + busy
+    return f"{found.layer.value:<{_WIDTH}}{text}"
 
 
 def diagnoses_json(layers: Sequence[Diagnosis]) -> dict[str, object]:
-    told = [
+    said = [
         {"layer": found.layer.value, "seen": found.seen, "error": found.error and str(found.error)} for found in layers
     ]
-    return {"format": "cotally-doctor/1", "layers": told}
+    return {"format": "cotally-doctor/1", "layers": said}
 
 
 def unread_line(config: Path) -> str:

@@ -70,13 +70,13 @@ def unknown_lines(columns: Sequence[Unknown]) -> list[str]:
 
 
 def _unknown(column: Unknown) -> str:
-    told = [f"{column.cells} of {column.rows} cells hold no value that the model knows"] if column.cells else []
+    found = [f"{column.cells} of {column.rows} cells hold no value that the model knows"] if column.cells else []
     if column.alike:
-        told.append(f"{column.alike} differ from one only by case, blanks or the way a number is written")
+        found.append(f"{column.alike} differ from one only by case, blanks or the way a number is written")
     cells, sign = column.commas
     if cells:
-        told.append(f'{cells} are numbers if "{sign}" is the decimal sign: use --decimal "{sign}"')
-    return f"column {printable(column.column)!r}: {'; '.join(told)}"
+        found.append(f'{cells} are numbers if "{sign}" is the decimal sign: use --decimal "{sign}"')
+    return f"column {printable(column.column)!r}: {'; '.join(found)}"
 
 
 def classes_written(path: Path, rows: int, *, replaced: bool) -> str:

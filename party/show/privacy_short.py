@@ -82,16 +82,16 @@ _OF_ONE = ("another value", "the answer to a personal question", "what the devic
 def question_text(kind: Kind, truth: Fraction, values: int | None = None) -> str:
     chance = f"with a chance of {percent(truth)}"
     if values is None:
-        told, lie, answer, device = f"all attributes of a group tell the truth {chance}, else all of them", *_OF_ALL
+        truly, lie, answer, device = f"all attributes of a group tell the truth {chance}, else all of them", *_OF_ALL
     else:
-        told, lie, answer, device = f"a column of {values} values is sent truly {chance}, else as", *_OF_ONE
+        truly, lie, answer, device = f"a column of {values} values is sent truly {chance}, else as", *_OF_ONE
     match kind:
         case Kind.RELATED:
-            return f"{told} {lie}"
+            return f"{truly} {lie}"
         case Kind.UNRELATED:
-            return f"{told} {answer}"
+            return f"{truly} {answer}"
         case Kind.FORCED:
-            return f"{told} {device}"
+            return f"{truly} {device}"
         case Kind.CROSSWISE:
             return f"a response says whether it agrees with a harmless statement, which is true of {percent(truth)}"
         case Kind.TRIANGULAR:
@@ -147,8 +147,8 @@ def own_odds(local: PartyInputs, design: RelatedDesign) -> list[str]:
     """Say the odds of every column that our copy sends in this disguise; nothing where nothing is disguised."""
     sent = local.table.attributes[: len(design.sizes)]
     text = odds_text(disguised_odds(design, [printable(attribute.name) for attribute in sent]))
-    told = [f"Odds of a true value in our copy against any one other: {text}"] if text else []
-    return [*told, _TOGETHER] if told and any(len(group) > 1 for group in design.groups) else told
+    odds = [f"Odds of a true value in our copy against any one other: {text}"] if text else []
+    return [*odds, _TOGETHER] if odds and any(len(group) > 1 for group in design.groups) else odds
 
 
 _ANSWER_KNOWN = (
@@ -202,11 +202,11 @@ def known_grid(found: Findings) -> Grid:
 def certain_lines(known: Sequence[tuple[str, Fraction]]) -> list[str]:
     """Say for how many in each group an insider who knows the personal answers learns the truth, if there are any."""
     listed = "; ".join(f"{printable(titled(name))} {percent(share)}" for name, share in known)
-    told = (
+    line = (
         "An insider who knows a respondent's personal answers, or whether the harmless statement is true, learns the "
         f"truth for certain in these shares of cases: {listed}."
     )
-    return [told] if known else []
+    return [line] if known else []
 
 
 _SHARES = "shares a coin"
@@ -284,15 +284,15 @@ def _disguised(found: Findings) -> str:
     if not found.groups:
         return f"{start}."
     many = f"{len(found.groups)} group{'s' * (len(found.groups) != 1)}"
-    told: dict[str, list[str]] = {}
+    asked: dict[str, list[str]] = {}
     sizes: set[int | None] = set()
     for group in found.groups:
         if hiding := [column for column in group.columns if found.attributes[column].hides]:
             values = len(found.attributes[hiding[0]].values) if len(hiding) == 1 else None
             sizes.add(values)
-            told.setdefault(question_text(group.kind, group.truth, values), []).extend(found.names(hiding))
-    is_plain = len(told) == 1 or (None not in sizes and len(sizes) == len(told))  # the number of values says which
-    each = [text if is_plain else f"of {listed(names)}, {text}" for text, names in told.items()]
+            asked.setdefault(question_text(group.kind, group.truth, values), []).extend(found.names(hiding))
+    is_plain = len(asked) == 1 or (None not in sizes and len(sizes) == len(asked))  # the number of values says which
+    each = [text if is_plain else f"of {listed(names)}, {text}" for text, names in asked.items()]
     odds = odds_text((own.name, own.odds) for own in found.attributes if own.hides)
     alike = all(group.kind in (Kind.RELATED, Kind.CROSSWISE) for group in found.groups)
     clearest = "" if alike else " (in the clearest response)"

@@ -198,14 +198,14 @@ class TerminalDisplay(Display):
 def _line(step: Step, text: str, has_bar: bool) -> Table:
     """Return a line with the share that is done as a bar before its text, which is cut where it has no room."""
     line = Table.grid(padding=(0, 1, 0, 0))
-    told = Text(text, no_wrap=True, overflow="ellipsis")
+    line_text = Text(text, no_wrap=True, overflow="ellipsis")
     if has_bar:
         line.add_column(width=_BAR)
         done = min(max(step.done, 0), step.total)
         bar = ProgressBar(step.total, done, _BAR, style=_TO_DO, complete_style=_DONE, finished_style=_FULL)
-        line.add_row(bar, told)
+        line.add_row(bar, line_text)
     else:
-        line.add_row(told)
+        line.add_row(line_text)
     return line
 
 

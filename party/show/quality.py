@@ -106,8 +106,8 @@ def ranking_json(table: ScoreTable, classes: Sequence[str]) -> dict[str, object]
         "recall": table.recall(ranked),
         "precision": table.precision(ranked),
     }
-    told: dict[str, object] = {name: _figure_json(each) for name, each in figures.items()}
-    return {"class": classes[ranked]} | told | {"thresholds": [each._asdict() for each in shown_points(table)]}
+    content: dict[str, object] = {name: _figure_json(each) for name, each in figures.items()}
+    return {"class": classes[ranked]} | content | {"thresholds": [each._asdict() for each in shown_points(table)]}
 
 
 def _figure_json(figure: Figure | None) -> dict[str, object] | None:
@@ -119,16 +119,16 @@ def worth_lines(model: Model, beats: bool | None = None, table: ScoreTable | Non
 
     `table` is of held-out records, if there is one, and `beats` what they say.
     """
-    poor, told = "no better than always guessing the commonest class", list[str]()
+    poor, lines = "no better than always guessing the commonest class", list[str]()
     if beats is False:
-        told.append(f"Within its error, the model is {poor}.")
+        lines.append(f"Within its error, the model is {poor}.")
     elif beats is None and beats_in_training(model) is False:
-        told.append(f"The model is {poor}, even on its training records.")
+        lines.append(f"The model is {poor}, even on its training records.")
         table = table or training_table(model)
     if (label := only_class(model)) is not None:
         each = "Every leaf says" if isinstance(model, Tree) else "Whatever a record holds, the model says"
-        told.append(f"{each} {printable(model.schema.class_attribute.values[label])}.")
-    return [*_perfect_lines(model, table), *told, *(_ranks_lines(model, table) if told else [])]
+        lines.append(f"{each} {printable(model.schema.class_attribute.values[label])}.")
+    return [*_perfect_lines(model, table), *lines, *(_ranks_lines(model, table) if lines else [])]
 
 
 def _perfect_lines(model: Model, table: ScoreTable | None) -> list[str]:
@@ -143,8 +143,8 @@ def _perfect_lines(model: Model, table: ScoreTable | None) -> list[str]:
     else:
         return []
     column = model.schema.attributes[place]
-    told = f"{printable(f'{column.party}.{column.name}')} alone gives the class of {whom}"
-    return [f"{told}. If it is the class under another name, or known only afterwards, list it under [data] ignore."]
+    line = f"{printable(f'{column.party}.{column.name}')} alone gives the class of {whom}"
+    return [f"{line}. If it is the class under another name, or known only afterwards, list it under [data] ignore."]
 
 
 def _deciding(model: Model) -> int | None:

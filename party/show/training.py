@@ -77,16 +77,16 @@ def train_report(ended: Trained | FoundRules, report: Report) -> TrainReport:
 
 def report_json(report: TrainReport, model: Path, ended: Trained | FoundRules) -> dict[str, object]:
     """Return for programs what a run cost and gave, where its model is, its worth, what it and our copy give away."""
-    told: dict[str, object] = {"read": reading_json(ended.read), "pure_leaves": None, "follows": None}
+    more: dict[str, object] = {"read": reading_json(ended.read), "pure_leaves": None, "follows": None}
     if isinstance(ended, Trained):
         pure = pure_leaves(ended.outcome.model, ended.agreed.terms)
-        told |= worth_json(ended.outcome.model, ended.outcome.beats_guessing)
-        told["pure_leaves"] = pure
+        more |= worth_json(ended.outcome.model, ended.outcome.beats_guessing)
+        more["pure_leaves"] = pure
         scores, classes = ended.outcome.scores, ended.outcome.model.schema.class_attribute.values
-        told["quality"] = None if scores is None else quality_json(scores.table, classes)
-        told["ranking"] = None if scores is None else ranking_json(scores.table, classes)
-        told["follows"] = ended.follows
-    return {"format": "cotally-train/1", "model": model, **asdict(report), **told}
+        more["quality"] = None if scores is None else quality_json(scores.table, classes)
+        more["ranking"] = None if scores is None else ranking_json(scores.table, classes)
+        more["follows"] = ended.follows
+    return {"format": "cotally-train/1", "model": model, **asdict(report), **more}
 
 
 _LEARNERS = {Learner.TREE: "tree", Learner.NAIVE_BAYES: "naive Bayes"}
@@ -156,11 +156,11 @@ def _assessed(local: PartyInputs, agreed: Agreement) -> Assessment:
 def _rules_text(agreed: Agreement, terms: MiningTerms) -> str:
     theta = f", theta {terms.theta}" if terms.disguises else ""
     hidden = {"absent"} if terms.rules.min_threshold else {"absent", "metric", "min_threshold"}
-    told = [f"{name} {value}" for name, value in vars(terms.rules).items() if name not in hidden]
+    shown = [f"{name} {value}" for name, value in vars(terms.rules).items() if name not in hidden]
     absent = [f"absent {printable(', '.join(terms.rules.absent))}"] if terms.rules.absent else []
-    told += [f"min_leaf {terms.min_leaf}", *absent]
+    shown += [f"min_leaf {terms.min_leaf}", *absent]
     columns = f"{len(agreed.schema.attributes)} columns"
-    return f"association rules, {terms.method}{theta}{_counting(terms)}, {', '.join(told)}, {columns}"
+    return f"association rules, {terms.method}{theta}{_counting(terms)}, {', '.join(shown)}, {columns}"
 
 
 def _counting(terms: Terms) -> str:
@@ -211,8 +211,8 @@ def _accuracy(trained: Trained) -> list[str]:
         few = f"Accuracy: {outcome.records_test} held-out records are too few to estimate it from disguised copies"
         enough = f"about {records_to_tell(outcome.records_test, error):,} would do"
         return [f"{few} (standard error of up to {error:.3f}); {enough}", *guess]
-    told = f"Accuracy estimated from the disguised copy, for us alone, as {share:.3f} {records}"
-    return [f"{told}, with a standard error of up to {error:.3f}", *guess]
+    line = f"Accuracy estimated from the disguised copy, for us alone, as {share:.3f} {records}"
+    return [f"{line}, with a standard error of up to {error:.3f}", *guess]
 
 
 def found_rules_lines(ended: FoundRules, model: Path) -> Iterator[str]:

@@ -31,7 +31,7 @@ def pmml_of(model: Exported) -> str:
         InputError: A text cannot stand in XML, or naive Bayes may find that no class is possible.
     """
     if isinstance(model, RuleList):
-        reads, target, values = model.readings, "consequent", tuple(dict.fromkeys(told for _, told in model.rules))
+        reads, target, values = model.readings, "consequent", tuple(dict.fromkeys(then for _, then in model.rules))
     else:
         reads, label = readings_of(model), model.schema.class_attribute
         target, values = label.name, label.values
@@ -59,10 +59,10 @@ def pmml_of(model: Exported) -> str:
 
 def _tag(name: str, /, *inner: str, **attributes: object) -> str:
     """Return an element, its content indented below it."""
-    told = "".join(f" {key}={quoteattr(_text(str(value)))}" for key, value in attributes.items())
+    written = "".join(f" {key}={quoteattr(_text(str(value)))}" for key, value in attributes.items())
     if not inner:
-        return f"<{name}{told}/>\n"
-    return f"<{name}{told}>\n" + "".join(inner) + f"</{name}>\n"
+        return f"<{name}{written}/>\n"
+    return f"<{name}{written}>\n" + "".join(inner) + f"</{name}>\n"
 
 
 def _text(text: str) -> str:
@@ -119,8 +119,8 @@ def _interval(each: Range, dated: bool) -> str:
     low = _LOWEST if each.low is None and each.high is None else each.low  # one end is needed
     ends = {"leftMargin": low, "rightMargin": each.high}
     margins = ((key, edge) for key, edge in ends.items() if edge is not None)
-    told: dict[str, object] = {key: int(edge - _EPOCH) if dated else float(edge) for key, edge in margins}
-    return _tag("Interval", closure="openClosed" if each.high is not None else "openOpen", **told)
+    placed: dict[str, object] = {key: int(edge - _EPOCH) if dated else float(edge) for key, edge in margins}
+    return _tag("Interval", closure="openClosed" if each.high is not None else "openOpen", **placed)
 
 
 def _model(model: Tree | NaiveBayes, names: Mapping[int, str], schema: str) -> str:
@@ -197,9 +197,9 @@ def _weight(grain: float) -> float:
 
 def _rules(model: RuleList, names: Mapping[int, str], schema: str) -> str:
     attributes, rules = model.found.attributes, []
-    for place, (first, told) in enumerate(model.rules, 1):
+    for place, (first, then) in enumerate(model.rules, 1):
         terms = [_equals(names[t.column], attributes[t.column].values[t.value]) for t in first]
         holds = terms[0] if len(terms) == 1 else _tag("CompoundPredicate", *terms, booleanOperator="and")
-        rules.append(_tag("SimpleRule", holds, id=place, score=told))
+        rules.append(_tag("SimpleRule", holds, id=place, score=then))
     chosen = _tag("RuleSelectionMethod", criterion="firstHit")
     return _tag("RuleSetModel", schema, _tag("RuleSet", chosen, *rules), functionName="classification")

@@ -17,11 +17,11 @@ from protocols.tables import Attribute
 
 def python_of(model: Exported) -> str:
     """Return the file: a command that classifies the rows of a CSV file, and `classify` for programs."""
-    told = json.dumps(_rules(model) if isinstance(model, RuleList) else _classes(model))
+    content = json.dumps(_rules(model) if isinstance(model, RuleList) else _classes(model))
     source = _Gathered(scored.__name__, ("classify", "write_classes")).text
     head = '"""Classifies rows as the model of cotally does that it was made from; python file.py rows.csv."""'
     begin = 'if __name__ == "__main__":\n    write_classes(MODEL)\n'
-    text = f"{head}\n\n{source}\n\nMODEL = json.loads({told!r})\n\n{begin}"
+    text = f"{head}\n\n{source}\n\nMODEL = json.loads({content!r})\n\n{begin}"
     return text.encode("ascii", "backslashreplace").decode()  # what nobody sees stands in texts alone
 
 
@@ -34,7 +34,7 @@ def _column(name: str, attribute: Attribute, **more: object) -> dict[str, object
 def _rules(model: RuleList) -> dict[str, object]:
     attributes, used = model.found.attributes, list(model.readings)
     names = references(attributes)
-    rules = [([(used.index(t.column), t.value) for t in first], told) for first, told in model.rules]
+    rules = [([(used.index(t.column), t.value) for t in first], content) for first, content in model.rules]
     columns = [_column(names[index], attributes[index]) for index in used]
     return {"columns": columns, "rules": rules, "classes": [], "shares": False}
 

@@ -74,10 +74,10 @@ def _informing(model: NaiveBayes) -> PageSection:
     attributes, bits = model.schema.attributes, informations(model).tolist()
     rows = sorted(zip(bits, references(attributes), attributes, strict=True), key=lambda row: -row[0])
     heads = headed("<Attribute", "<Party", "Bits")
-    cells = [(printable(name), each.party, f"{told:.4f}") for told, name, each in rows]
+    cells = [(printable(name), each.party, f"{bits_of:.4f}") for bits_of, name, each in rows]
     most = max(bits, default=0.0)
     said = "How many bits of the class each attribute gives by itself, by the model's chances."
-    bars = [told / most if most > 0 else 0.0 for told, *_ in rows]
+    bars = [bits_of / most if most > 0 else 0.0 for bits_of, *_ in rows]
     return PageSection("importance", IMPORTANCE, [said, Grid(heads, cells, bars)])
 
 
@@ -172,57 +172,73 @@ _Rows = list[tuple[str, str]]
 _Part = tuple[str, str, Sequence[ReportPart]]
 
 
-def page_of_run(told: Finished, levels: int | None = None) -> Document:
-    title, found = _model_sections(told.model, levels)
-    windows, run = _windows(told), told.assessment
-    spent = [*revealed_lines(run.terms, told.run.revealed), *noise_lines(run), *past_lines(told.past, told.agree)]
-    learned = [*spent, "", *dealings_lines(told.dealings, full=False)]
+def page_of_run(finished: Finished, levels: int | None = None) -> Document:
+    title, found = _model_sections(finished.model, levels)
+    windows, run = _windows(finished), finished.assessment
+    spent = [
+        *revealed_lines(run.terms, finished.run.revealed),
+        *noise_lines(run),
+        *past_lines(finished.past, finished.agree),
+    ]
+    learned = [*spent, "", *dealings_lines(finished.dealings, full=False)]
     rows = [
-        (f"Key of {told.party}", told.fingerprint),
-        (f"Key of {told.run.peer.name}", told.run.peer.fingerprint),
-        ("Digest of the model", told.model.digest().hex()),
-        ("Model file", f"written {date_text(told.written)}"),
-        ("Ledger", f"{told.entries:,} entries, the last {told.head.hex()}"),
+        (f"Key of {finished.party}", finished.fingerprint),
+        (f"Key of {finished.run.peer.name}", finished.run.peer.fingerprint),
+        ("Digest of the model", finished.model.digest().hex()),
+        ("Model file", f"written {date_text(finished.written)}"),
+        ("Ledger", f"{finished.entries:,} entries, the last {finished.head.hex()}"),
     ]
     said = "The other party's page shows the same run, digest and certificates."
     annex: list[_Part] = [
-        ("quality", "How good it is on people held out", [*_quality(told)]),
+        ("quality", "How good it is on people held out", [*_quality(finished)]),
         ("windows", "Runs that differ in their windows", windows),
         ("learned", "What each side has learned in all runs over this data set", learned),
-        ("privacy", "What our disguised copy reveals of a single person", _privacy(told)),
-        ("names", "The names that crossed", [] if _fits(told) else [Pairs(list(_names(told, whole=True)))]),
-        ("time", "What it took", [] if told.costs is None else _costs(told.costs)),
+        ("privacy", "What our disguised copy reveals of a single person", _privacy(finished)),
+        ("names", "The names that crossed", [] if _fits(finished) else [Pairs(list(_names(finished, whole=True)))]),
+        ("time", "What it took", [] if finished.costs is None else _costs(finished.costs)),
         ("checks", "What can be compared", [said, Pairs(rows)]),
     ]
     signed: list[_Part] = [
-        ("built", "What was built, and by whom", [Pairs(_built(told))]),
-        ("crossed", "What crossed, and nothing else", [Pairs([*_crossed(told)])]),
-        ("deduced", "What can be deduced of people", [*_deduced(told)]),
-        ("deviating", "What a partner that deviates could have done", [*_deviating(told, run)]),
+        ("built", "What was built, and by whom", [Pairs(_built(finished))]),
+        ("crossed", "What crossed, and nothing else", [Pairs([*_crossed(finished)])]),
+        ("deduced", "What can be deduced of people", [*_deduced(finished)]),
+        ("deviating", "What a partner that deviates could have done", [*_deviating(finished, run)]),
         ("signature", "Signed", [Pairs([(each, "") for each in ("Name", "Date", "Signature")])]),
-        ("worth", "What it is worth", [Pairs(_worth(told))]),
+        ("worth", "What it is worth", [Pairs(_worth(finished))]),
     ]
     return Document(
         title, [*(PageSection(*each) for each in signed), *found, *(PageSection(*each) for each in annex if each[2])]
     )
 
 
-def card_of_run(told: Finished, levels: int | None = None) -> Document:
+def card_of_run(finished: Finished, levels: int | None = None) -> Document:
     """Return the model's card, for who is to use it: what it is, for what, how good, and what it says of people."""
-    title, found = _model_sections(told.model, levels)
-    rules, run = isinstance(told.model, JointItemsets), told.run
+    title, found = _model_sections(finished.model, levels)
+    rules, run = isinstance(finished.model, JointItemsets), finished.run
     held = f"{run.tests:,} people, held out by chance, whom it was not learned from" if run.tests else "nobody"
     sections: list[_Part] = [
         (
             "details",
             "What it is",
-            [Pairs([*_built(told), ("The model", _model_text(told.model)), ("Digest", told.model.digest().hex())])],
+            [
+                Pairs(
+                    [
+                        *_built(finished),
+                        ("The model", _model_text(finished.model)),
+                        ("Digest", finished.model.digest().hex()),
+                    ]
+                )
+            ],
         ),
         ("use", "What it is for", [_RULES_SAY if rules else _CLASSES_SAY]),
         ("limits", "What it is not for", [*_LIMITS]),
-        ("data", "What it was learned from, and tested on", [Pairs([*_names(told, whole=True), ("Tested on", held)])]),
-        ("worth", "How good it is", [Pairs(_worth(told)), *_quality(told)]),
-        ("people", "What it says of the people whom it was learned from", [*_deduced(told)]),
+        (
+            "data",
+            "What it was learned from, and tested on",
+            [Pairs([*_names(finished, whole=True), ("Tested on", held)])],
+        ),
+        ("worth", "How good it is", [Pairs(_worth(finished)), *_quality(finished)]),
+        ("people", "What it says of the people whom it was learned from", [*_deduced(finished)]),
     ]
     return Document(f"Model card: {title}", [*(PageSection(*each) for each in sections), *found])
 
@@ -277,11 +293,11 @@ def importance_section(tree: Tree) -> PageSection:
     return PageSection("importance", IMPORTANCE, [said, Grid(heads, cells, bars)])
 
 
-def _crossed(told: Finished) -> Iterator[tuple[str, str]]:
-    run, terms, peer = told.run, told.assessment.terms, told.run.peer.name
-    common = [alignment_text(each, peer) for each in told.dealings.alignments.values() if not each.said.rows][-1:]
+def _crossed(finished: Finished) -> Iterator[tuple[str, str]]:
+    run, terms, peer = finished.run, finished.assessment.terms, finished.run.peer.name
+    common = [alignment_text(each, peer) for each in finished.dealings.alignments.values() if not each.said.rows][-1:]
     yield "Who is common", " ".join(common) or f"Both listed the same {run.begun.records:,} people"
-    yield from _names(told, whole=_fits(told))
+    yield from _names(finished, whole=_fits(finished))
     if run.tests:
         yield "Who is held out", f"{run.tests:,} of the {run.begun.records:,} people; both know which"
     if terms.disguises:
@@ -291,8 +307,8 @@ def _crossed(told: Finished) -> Iterator[tuple[str, str]]:
         yield "Windows", "which columns rank highest at each node, unordered"
     if terms.reveals_counts:
         yield "Counts", revealed_text(run.revealed, counts_kind(terms))
-    yield from _scores(told)
-    yield "The model", f"{_model_text(told.model)}; digest {told.model.digest().hex()[:16]}; it is in the annex"
+    yield from _scores(finished)
+    yield "The model", f"{_model_text(finished.model)}; digest {finished.model.digest().hex()[:16]}; it is in the annex"
 
 
 def _model_text(model: KeptResult) -> str:
@@ -310,14 +326,14 @@ def _model_text(model: KeptResult) -> str:
 _SPLITS = "which column splits which node, and the class of each leaf"
 
 
-def _names(told: Finished, *, whole: bool) -> Iterator[tuple[str, str]]:
+def _names(finished: Finished, *, whole: bool) -> Iterator[tuple[str, str]]:
     """Yield the names of each side's columns and, if there is room, of their values, edges of bins among them."""
-    named = told.model if isinstance(told.model, JointItemsets) else told.model.schema.base
+    named = finished.model if isinstance(finished.model, JointItemsets) else finished.model.schema.base
     columns = list(named.attributes)
-    if not isinstance(told.model, JointItemsets):
-        label = told.model.schema.class_attribute
-        columns += [replace(label, party=owner) for owner in told.run.begun.label.owners]
-    for side in (told.party, told.run.peer.name):
+    if not isinstance(finished.model, JointItemsets):
+        label = finished.model.schema.class_attribute
+        columns += [replace(label, party=owner) for owner in finished.run.begun.label.owners]
+    for side in (finished.party, finished.run.peer.name):
         own = [each for each in columns if each.party == side]
         values = f"their {sum(each.size for each in own):,} values, in the annex"
         names = ", ".join(each.name for each in own)
@@ -336,29 +352,30 @@ def _column_text(column: Attribute) -> str:
 _ROOM = 700  # characters of a row of the page that is signed
 
 
-def _fits(told: Finished) -> bool:
+def _fits(finished: Finished) -> bool:
     """Return whether all names have room on the page that is signed."""
-    return all(len(text) <= _ROOM for _, text in _names(told, whole=True))
+    return all(len(text) <= _ROOM for _, text in _names(finished, whole=True))
 
 
-def _deduced(told: Finished) -> Iterator[str]:
-    run, terms, life = told.assessment, told.assessment.terms, told.agree.life
+def _deduced(finished: Finished) -> Iterator[str]:
+    run, terms, life = finished.assessment, finished.assessment.terms, finished.agree.life
     if terms.epsilon is not None:
         bound = f"By epsilon {NOISE.text(terms.epsilon)} at most, odds of what a person's record holds move"
-        spent = "no sum of all runs is bounded" if told.past.epsilon is None else NOISE.text(told.past.epsilon)
-        yield f"{bound}; used in all: {spent}, of {_any(told.agree.epsilon)} allowed."
+        spent = "no sum of all runs is bounded" if finished.past.epsilon is None else NOISE.text(finished.past.epsilon)
+        yield f"{bound}; used in all: {spent}, of {_any(finished.agree.epsilon)} allowed."
     elif terms.opens_tree or (terms.mines and run.holds_class):
-        yield f"{_FACTS} Used in all: {told.past.bits:,} bits, of {_any(life.bits_of(told.run.begun.records))} allowed."
+        most = _any(life.bits_of(finished.run.begun.records))
+        yield f"{_FACTS} Used in all: {finished.past.bits:,} bits, of {most} allowed."
     elif terms.counts_exactly and not terms.hides_counts:
-        yield f"{SOLVED} Used in all: {told.past.counts:,} counts, of {_any(life.most_counts)} allowed."
+        yield f"{SOLVED} Used in all: {finished.past.counts:,} counts, of {_any(life.most_counts)} allowed."
     if terms.mines and run.holds_class:
         yield "What follows of single people is not computed: the leaves rest on estimates from a copy, not on counts."
-    elif terms.opens_tree and told.follows is None:
+    elif terms.opens_tree and finished.follows is None:
         yield "What follows of single people is not computed: our table is not here as it was in the run."
-    yield from follows_lines(told.follows, told.run.peer.name, holds_class=run.holds_class)
-    if told.copy is not None:
-        yield reading_line(told.copy.read, "our copy")
-    yield from _answers(told)
+    yield from follows_lines(finished.follows, finished.run.peer.name, holds_class=run.holds_class)
+    if finished.copy is not None:
+        yield reading_line(finished.copy.read, "our copy")
+    yield from _answers(finished)
 
 
 _FACTS = (
@@ -370,34 +387,34 @@ def _any(most: Fraction | int | None) -> str:
     return "any number" if most is None else NOISE.text(Fraction(most))
 
 
-def _answers(told: Finished) -> Iterator[str]:
+def _answers(finished: Finished) -> Iterator[str]:
     """Say whose class the model gives away, and which columns of ours an answer by it can reveal, if we answer."""
-    if isinstance(told.model, JointItemsets):
+    if isinstance(finished.model, JointItemsets):
         return
-    yield from pure_lines(pure_leaves(told.model, told.assessment.terms))
-    schema = told.model.schema
-    columns = [schema.base.attributes[column] for column in sorted(schema.base_columns(told.model.columns))]
-    read = ", ".join(printable(each.name) for each in columns if each.party == told.party)
-    if told.agree.answers and read:
+    yield from pure_lines(pure_leaves(finished.model, finished.assessment.terms))
+    schema = finished.model.schema
+    columns = [schema.base.attributes[column] for column in sorted(schema.base_columns(finished.model.columns))]
+    read = ", ".join(printable(each.name) for each in columns if each.party == finished.party)
+    if finished.agree.answers and read:
         yield f"A prediction with the peer can reveal, of the person asked about, our columns {read}."
 
 
-def _deviating(told: Finished, run: Assessment) -> Iterator[str]:
+def _deviating(finished: Finished, run: Assessment) -> Iterator[str]:
     """Say what the peer could have done that the protocol does not allow, beside what any run lets it do."""
     can = deviations_of(run)
-    if told.dealings.alignments:
+    if finished.dealings.alignments:
         can.append("list guessed ids and, with some that it knows, learn what lets it try any id at home")
-    if told.agree.answers and not isinstance(told.model, JointItemsets):
+    if finished.agree.answers and not isinstance(finished.model, JointItemsets):
         can.append("send prediction bits that match no path, and so read our columns on the paths")
     can.append("lie about its table, so that both get the same wrong model, or stop once it has learned what it wanted")
     yield from (f"It could {each}." for each in can)
     yield 'SECURITY.md, "What a side that deviates can do", has all of it, with rates and tests.'
 
 
-def _built(told: Finished) -> _Rows:
-    run, model, owners = told.run, told.model, " and ".join(told.run.begun.label.owners)
+def _built(finished: Finished) -> _Rows:
+    run, model, owners = finished.run, finished.model, " and ".join(finished.run.begun.label.owners)
     return [
-        ("Parties", f"{told.party} (whose page this is) and {run.peer.name}"),
+        ("Parties", f"{finished.party} (whose page this is) and {run.peer.name}"),
         ("Data set", f"{printable(run.begun.dataset)}, {run.begun.records:,} people of whom both sides had a record"),
         *(
             []
@@ -424,8 +441,8 @@ def _terms_text(terms: Terms) -> str:
     }
     rules = content.pop("rules") or {}
     every = {name: value for name, value in content.items() if name not in {"class_name", *unused}} | rules
-    told = every | ({"omega": "all"} if terms.ranks and terms.omega is ALL else {})
-    used = {name: value if isinstance(value, list) else [value] for name, value in told.items() if value not in _OFF}
+    named = every | ({"omega": "all"} if terms.ranks and terms.omega is ALL else {})
+    used = {name: value if isinstance(value, list) else [value] for name, value in named.items() if value not in _OFF}
     return printable(", ".join(f"{name} {' '.join(map(str, value))}" for name, value in used.items()))
 
 
@@ -433,14 +450,14 @@ _OFF: Final[tuple[object, ...]] = (None, [], "0")
 """What a term has that is not used: no limit, nothing listed, a share of nothing."""
 
 
-def _worth(told: Finished) -> _Rows:
-    run, model = told.run, told.model
+def _worth(finished: Finished) -> _Rows:
+    run, model = finished.run, finished.model
     if isinstance(model, JointItemsets):
         return list(_settled(run, model))
     commonest = commonest_share(model)
     common = [] if commonest is None else [("Commonest class", f"{commonest:.3f} of the training records")]
-    found = [*_accuracy(told), *common]
-    error = run.error or _deviations(told)[1]
+    found = [*_accuracy(finished), *common]
+    error = run.error or _deviations(finished)[1]
     tested = run.correct is not None and run.tests > 0
     beats, table = beats_when_tested(model, run.correct or 0, run.tests, error) if tested else None, None
     if run.scores is not None:
@@ -448,17 +465,17 @@ def _worth(told: Finished) -> _Rows:
         table = run.scores.table
     if worth := worth_lines(model, beats, table):
         found.append(("Against a guess", " ".join(worth)))
-    if ended := ended_lines(model, told.assessment.terms, run.begun.records):
+    if ended := ended_lines(model, finished.assessment.terms, run.begun.records):
         found.append(("Where growth ended", " ".join(ended)))
-    if run.countable and told.assessment.terms.window is ALL:
+    if run.countable and finished.assessment.terms.window is ALL:
         text = f"{run.counted:,}, those of all candidates at every node: these terms count no fewer"
         found.append(("Secure counts", text))
     elif run.countable:
         share = run.counted / run.countable
         text = f"{share:.1%}: {run.counted:,} secure counts, of {run.countable:,} for all candidates at the same nodes"
         found.append(("Cost ratio", text))
-    if isinstance(told.assessment.noise, tuple):
-        text = f"each off by a standard deviation of up to {_deviations(told)[0]:,.1f} records, by noise"
+    if isinstance(finished.assessment.noise, tuple):
+        text = f"each off by a standard deviation of up to {_deviations(finished)[0]:,.1f} records, by noise"
         found.append(("Counts", text))
     return found
 
@@ -480,9 +497,9 @@ def _settled(run: FinishedRun, found: JointItemsets) -> Iterator[tuple[str, str]
         yield "Sent exactly", f"{len(run.itemsets) - of_both:,} sets of items of one side"
 
 
-def _windows(told: Finished) -> list[ReportPart]:
-    runs = sorted(told.alike, key=_window_order)
-    if len(runs) < 2 or told.run.begun.agreed.learner is Learner.RULES or told.assessment.terms.hides_counts:
+def _windows(finished: Finished) -> list[ReportPart]:
+    runs = sorted(finished.alike, key=_window_order)
+    if len(runs) < 2 or finished.run.begun.agreed.learner is Learner.RULES or finished.assessment.terms.hides_counts:
         return []
     points = [
         WindowPoint(
@@ -516,33 +533,33 @@ def _told_share(share: float | None) -> str:
     return "not known" if share is None else f"{share:.3f}"
 
 
-def _deviations(told: Finished) -> tuple[float, float]:
+def _deviations(finished: Finished) -> tuple[float, float]:
     """Return the standard deviations, at most, that noise gives a cell and the number of correct held-out records."""
-    spent = told.assessment.noise
+    spent = finished.assessment.noise
     return deviations(*spent) if isinstance(spent, tuple) else (0.0, 0.0)
 
 
-def _accuracy(told: Finished) -> _Rows:
-    run = told.run
+def _accuracy(finished: Finished) -> _Rows:
+    run = finished.run
     tests = run.tests
     if run.correct is None or not tests:
         why = "only the party that holds the class can estimate it" if tests else "no records were held out"
         return [("Accuracy", f"not known: {why}")]
     if run.scores is not None:
         tried = f"{tests:,} held-out records"
-        return [("How good", "; ".join(quality_lines(run.scores.table, _class_values(told.model), tried)))]
+        return [("How good", "; ".join(quality_lines(run.scores.table, _class_values(finished.model), tried)))]
     noise = ""
-    if isinstance(told.assessment.noise, tuple):
-        noise = f", counted with noise of a standard deviation of up to {_deviations(told)[1] / tests:.3f}"
+    if isinstance(finished.assessment.noise, tuple):
+        noise = f", counted with noise of a standard deviation of up to {_deviations(finished)[1] / tests:.3f}"
     return [("Accuracy", f"{run.correct / tests:.3f} on {tests:,} held-out records{noise}")]
 
 
-def _scores(told: Finished) -> _Rows:
+def _scores(finished: Finished) -> _Rows:
     """Say what crossed of the held-out records: how many have what is said of them, by their class."""
-    scores = told.run.scores
+    scores = finished.run.scores
     if scores is None:
         return []
-    names = [printable(each) for each in _class_values(told.model)]
+    names = [printable(each) for each in _class_values(finished.model)]
 
     def said(row: LeafStatement) -> str:
         score = "" if row.tenth == NO_TENTH else f" with a share of {row.tenth / TENTHS:.1f} {names[1]}"
@@ -556,9 +573,9 @@ def _scores(told: Finished) -> _Rows:
     return [("Held-out records", f"{text} ({off})")]
 
 
-def _quality(told: Finished) -> Iterator[ReportPart]:
+def _quality(finished: Finished) -> Iterator[ReportPart]:
     """Show the confusion matrix of a tree alone and, where it ranks people, what thresholds select and find."""
-    scores, classes = told.run.scores, _class_values(told.model)
+    scores, classes = finished.run.scores, _class_values(finished.model)
     if scores is None:
         return
     yield "Of the table that was opened with noise: numbers need not add up, and may be below 0."
@@ -578,27 +595,29 @@ def _importances(tree: Tree) -> list[tuple[str, str, float]]:
     return sorted(rows, key=lambda row: -row[2])
 
 
-def _privacy(told: Finished) -> list[ReportPart]:
+def _privacy(finished: Finished) -> list[ReportPart]:
     """Return what our copy discloses, by the table that was released; nothing is shown that needs another."""
-    if told.run.copy is None:
+    if finished.run.copy is None:
         return []
-    copy = told.copy
+    copy = finished.copy
     if copy is None:
-        strengths = told.run.copy.odds.items()
+        strengths = finished.run.copy.odds.items()
         odds = ", ".join(f"{printable(name)} {f'{each} to 1' if each else 'infinite'}" for name, each in strengths)
         return [_GONE, f"Odds of a true value against any one other: {odds}."]
-    counts = [_NOT_COUNTS] if told.assessment.terms.counts_exactly and not told.assessment.terms.hides_counts else []
+    counts = (
+        [_NOT_COUNTS] if finished.assessment.terms.counts_exactly and not finished.assessment.terms.hides_counts else []
+    )
     said = [*counts, reading_line(copy.read), *summary_lines(copy.found), *known_or_none(copy.found)]
     shown = figures(copy.found)
     return [*said, *shown, *([_KEEP] if shown else [])]
 
 
 def _costs(costs: TrainReport) -> list[ReportPart]:
-    told = [
+    rows = [
         ("Time", f"{costs.seconds:.1f} s"),
         ("Sent", size_text(costs.bytes_sent)),
         ("Received", size_text(costs.bytes_received)),
         ("Round trips", f"{costs.round_trips:,}"),
     ]
     phases = [(printable(phase), f"{seconds:.1f}") for phase, seconds in costs.phases.items()]
-    return [Pairs(told), Grid(headed("<Phase", "Seconds"), phases)]
+    return [Pairs(rows), Grid(headed("<Phase", "Seconds"), phases)]

@@ -80,32 +80,32 @@ TRIED = "What was tried is the sampler that is installed here, by which `cotally
 _GIVEN = "Those are the shares that these answers suggest, negative ones set to 0 and the others rescaled."
 
 
-def page_of_survey(told: SurveyTold) -> Document:
+def page_of_survey(survey: SurveyTold) -> Document:
     def audit(each: AskedFile) -> list[str]:
         return audit_lines(each.audited, shown_names(each.sample.questionnaire))
 
-    records = sum(len(each.sample.codes) for each in told.files)
+    records = sum(len(each.sample.codes) for each in survey.files)
     return Document(
         f"Survey of {records:,} respondents",
         [
-            PageSection("asked", "What was asked", list(_asked(told))),
-            PageSection("answers", "What the answers say", list(_answers(told))),
-            *_learned(told),
-            PageSection("privacy", "What a response reveals of a single person", _of_each(told, _privacy)),
+            PageSection("asked", "What was asked", list(_asked(survey))),
+            PageSection("answers", "What the answers say", list(_answers(survey))),
+            *_learned(survey),
+            PageSection("privacy", "What a response reveals of a single person", _of_each(survey, _privacy)),
             PageSection(
                 "known",
                 "Where a personal answer is known",
-                _of_each(told, lambda each: [*known_or_none(each.found), known_grid(each.found)]),
+                _of_each(survey, lambda each: [*known_or_none(each.found), known_grid(each.found)]),
             ),
-            PageSection("mining", "What is left after mining", list(_after_mining(told))),
-            PageSection("audit", "Whether answers are disguised as declared", [*_of_each(told, audit), "", TRIED]),
-            checks([file for each in told.files for file in (each.answers, each.design)]),
+            PageSection("mining", "What is left after mining", list(_after_mining(survey))),
+            PageSection("audit", "Whether answers are disguised as declared", [*_of_each(survey, audit), "", TRIED]),
+            checks([file for each in survey.files for file in (each.answers, each.design)]),
         ],
     )
 
 
-def _asked(told: SurveyTold) -> Iterator[ReportPart]:
-    for each in told.files:
+def _asked(survey: SurveyTold) -> Iterator[ReportPart]:
+    for each in survey.files:
         asked = each.sample.questionnaire
         yield Pairs(
             [
@@ -118,41 +118,41 @@ def _asked(told: SurveyTold) -> Iterator[ReportPart]:
         )
 
 
-def _answers(told: SurveyTold) -> Iterator[ReportPart]:
+def _answers(survey: SurveyTold) -> Iterator[ReportPart]:
     random = [
-        at_random_line(each.sample.questionnaire, each.at_random) for each in told.files if each.at_random is not None
+        at_random_line(each.sample.questionnaire, each.at_random) for each in survey.files if each.at_random is not None
     ]
-    several = len(told.files) > 1
+    several = len(survey.files) > 1
     text = (
         ["Each file is taken for a sample of one population: the surer its share, the more it counts."]
         if several
         else []
     )
-    if several and any(each.sample.questionnaire.controls for each in told.files):
+    if several and any(each.sample.questionnaire.controls for each in survey.files):
         text.append("Where files are combined nothing is corrected for random answers.")
     yield from [*random, *text, UNBIASED]
-    shares = [finding for column in told.columns for finding in column.findings]
+    shares = [finding for column in survey.columns for finding in column.findings]
     if shares:
-        yield Drawing("Shares and their intervals", _drawn(told, "Shares and their intervals", shares))
-        yield _grid(told, "Every column", shares)
-    few = [printable(column.name) for column in told.columns if not column.findings]
+        yield Drawing("Shares and their intervals", _drawn(survey, "Shares and their intervals", shares))
+        yield _grid(survey, "Every column", shares)
+    few = [printable(column.name) for column in survey.columns if not column.findings]
     if few:
         yield f"Too few gave an answer to estimate from: {', '.join(few)}."
-    plain = [printable(column.name) for column in told.columns if column.plain]
+    plain = [printable(column.name) for column in survey.columns if column.plain]
     if plain:
         yield f"Sent as they are, no coin's error is in them: {', '.join(plain)}."
-    if told.asked:
-        yield Drawing("What was asked for", _drawn(told, "What was asked for, with intervals", told.asked))
-        yield _grid(told, "What was asked for", told.asked)
+    if survey.asked:
+        yield Drawing("What was asked for", _drawn(survey, "What was asked for, with intervals", survey.asked))
+        yield _grid(survey, "What was asked for", survey.asked)
 
 
-def _drawn(told: SurveyTold, title: str, findings: Sequence[Finding]) -> str:
+def _drawn(survey: SurveyTold, title: str, findings: Sequence[Finding]) -> str:
     intervals = [Interval(printable(f.text), float(f.estimate.proportion), *f.interval) for f in findings]
-    return intervals_svg(f"{title}, {100 * told.options.confidence:g}%", intervals, alone=False)
+    return intervals_svg(f"{title}, {100 * survey.options.confidence:g}%", intervals, alone=False)
 
 
-def _grid(told: SurveyTold, title: str, findings: Sequence[Finding]) -> Grid:
-    percent = f"{100 * told.options.confidence:g}%"
+def _grid(survey: SurveyTold, title: str, findings: Sequence[Finding]) -> Grid:
+    percent = f"{100 * survey.options.confidence:g}%"
     heads = headed("<Answer", "Share", "Error:3", f"{percent} from", "to", "Of:3")
     numbers = ((float(f.estimate.proportion), f.estimate.proportion_error, *f.interval) for f in findings)
     rows = [
@@ -175,16 +175,16 @@ def _combination(finding: Finding) -> list[str]:
     return [weights_text(found), chi_square_text(found)] if isinstance(found, CombinedEstimate) else ["", ""]
 
 
-def _learned(told: SurveyTold) -> Iterator[PageSection]:
-    if isinstance(told.model, Tree):
-        yield tree_section(told.model, told.levels)
-        yield importance_section(told.model)
-    elif told.model is not None:
-        title, *lines = laid_out(bayes_parts(told.model), None)
-        drawing = Drawing("The model", bayes_svg(told.model, alone=False), lines)
+def _learned(survey: SurveyTold) -> Iterator[PageSection]:
+    if isinstance(survey.model, Tree):
+        yield tree_section(survey.model, survey.levels)
+        yield importance_section(survey.model)
+    elif survey.model is not None:
+        title, *lines = laid_out(bayes_parts(survey.model), None)
+        drawing = Drawing("The model", bayes_svg(survey.model, alone=False), lines)
         yield PageSection("model", "The model", [title, drawing])
-    if told.found is not None:
-        yield PageSection("sets", "Itemsets and rules", list(sets_parts(told.found)))
+    if survey.found is not None:
+        yield PageSection("sets", "Itemsets and rules", list(sets_parts(survey.found)))
 
 
 def sets_parts(found: FoundInColumns) -> Iterator[ReportPart]:
@@ -196,9 +196,9 @@ def sets_parts(found: FoundInColumns) -> Iterator[ReportPart]:
     yield from rule_parts(found.rules, "The rules whose confidence is surely highest")
 
 
-def _of_each(told: SurveyTold, parts: Callable[[AskedFile], Iterable[ReportPart]]) -> list[ReportPart]:
+def _of_each(survey: SurveyTold, parts: Callable[[AskedFile], Iterable[ReportPart]]) -> list[ReportPart]:
     """Return parts of each file, below its name if there are several."""
-    return [part for each in told.files for part in (*_named(told, each), *parts(each))]
+    return [part for each in survey.files for part in (*_named(survey, each), *parts(each))]
 
 
 def _privacy(each: AskedFile) -> Iterator[ReportPart]:
@@ -207,17 +207,17 @@ def _privacy(each: AskedFile) -> Iterator[ReportPart]:
         yield from [*parts, _GIVEN]
 
 
-def _named(told: SurveyTold, each: AskedFile) -> Sequence[str]:
-    return ("", f"{each.design[0]}:", "") if len(told.files) > 1 else ()
+def _named(survey: SurveyTold, each: AskedFile) -> Sequence[str]:
+    return ("", f"{each.design[0]}:", "") if len(survey.files) > 1 else ()
 
 
-def _after_mining(told: SurveyTold) -> Iterator[ReportPart]:
-    for each in told.files:
+def _after_mining(survey: SurveyTold) -> Iterator[ReportPart]:
+    for each in survey.files:
         for what, mined in (("The model", each.mined), ("The rules that name a class", each.ruled)):
             if mined is not None:
-                yield from _named(told, each)
+                yield from _named(survey, each)
                 yield from [f"{what}:", *after_mining_lines(mined, each.found), ""]
-    if not any(each.mined or each.ruled for each in told.files):
+    if not any(each.mined or each.ruled for each in survey.files):
         yield "Neither a model nor rules that name a class are in this report."
 
 
@@ -242,16 +242,18 @@ class BasketsTold:
     audited: OperatorAudit
 
 
-def page_of_baskets(told: BasketsTold) -> Document:
+def page_of_baskets(report: BasketsTold) -> Document:
     return Document(
-        f"{len(told.sent):,} disguised baskets",
+        f"{len(report.sent):,} disguised baskets",
         [
-            PageSection("asked", "What was sent", [Pairs(_sent(told))]),
-            PageSection("answers", "What the baskets say", list(_said(told))),
-            PageSection("privacy", "What a basket reveals of a single person", basket_privacy_parts(told.disclosed)),
+            PageSection("asked", "What was sent", [Pairs(_sent(report))]),
+            PageSection("answers", "What the baskets say", list(_said(report))),
+            PageSection("privacy", "What a basket reveals of a single person", basket_privacy_parts(report.disclosed)),
             PageSection("known", "Where items of a basket are known", [_KNOWN]),
-            PageSection("audit", "Whether baskets are disguised as declared", [*audit_lines(told.audited), "", TRIED]),
-            checks([told.baskets, told.design]),
+            PageSection(
+                "audit", "Whether baskets are disguised as declared", [*audit_lines(report.audited), "", TRIED]
+            ),
+            checks([report.baskets, report.design]),
         ],
     )
 
@@ -263,25 +265,26 @@ _KNOWN = (
 )
 
 
-def _sent(told: BasketsTold) -> list[tuple[str, str]]:
-    mean = len(told.sent.transactions.items) / max(len(told.sent), 1)
+def _sent(report: BasketsTold) -> list[tuple[str, str]]:
+    mean = len(report.sent.transactions.items) / max(len(report.sent), 1)
     return [
-        ("Baskets", f"{told.baskets[0]}: {len(told.sent):,}"),
-        ("Design", told.design[0]),
-        ("Kind", str(told.declared.kind)),
-        ("Items", f"{len(told.declared.items):,}"),
-        ("Items per basket", f"{float(told.sent.sizes.mean()):.1f} held, {mean:.1f} sent, on average"),
+        ("Baskets", f"{report.baskets[0]}: {len(report.sent):,}"),
+        ("Design", report.design[0]),
+        ("Kind", str(report.declared.kind)),
+        ("Items", f"{len(report.declared.items):,}"),
+        ("Items per basket", f"{float(report.sent.sizes.mean()):.1f} held, {mean:.1f} sent, on average"),
     ]
 
 
-def _said(told: BasketsTold) -> Iterator[ReportPart]:
-    if told.asked:
-        label = f"What was asked for, {100 * told.confidence:g}%"
+def _said(report: BasketsTold) -> Iterator[ReportPart]:
+    if report.asked:
+        label = f"What was asked for, {100 * report.confidence:g}%"
         intervals = [
-            Interval(printable(", ".join(each.items)), float(each.support.share), *each.interval) for each in told.asked
+            Interval(printable(", ".join(each.items)), float(each.support.share), *each.interval)
+            for each in report.asked
         ]
         yield Drawing("What was asked for", intervals_svg(label, intervals, alone=False))
-        yield asked_grid(told.asked, label)
-    if told.found is not None:
-        yield from sets_parts(told.found)
-    yield from told.unsought
+        yield asked_grid(report.asked, label)
+    if report.found is not None:
+        yield from sets_parts(report.found)
+    yield from report.unsought

@@ -22,7 +22,7 @@ from party.records.ledger import open_ledger
 from party.records.tally import Revealed
 from party.settings.party import read_party_config
 from party.settings.template import party_files
-from party.show.check import told_lines
+from party.show.check import released_lines
 from party.show.privacy_short import percent, reading_json, reading_line
 from protocols.privacy.findings import measure_design
 from protocols.terms import NO_CLASS
@@ -224,7 +224,7 @@ def test_what_a_run_told_is_what_the_next_check_tells_of_it(pair: Pair) -> None:
 
 
 def test_the_release_of_a_run_for_rules_is_told_as_one_without_a_class() -> None:
-    (line,) = told_lines(Past({"party": ["bob"], "class": NO_CLASS, "theta": "2/3"}, 1, Revealed(sets=20), None))
+    (line,) = released_lines(Past({"party": ["bob"], "class": NO_CLASS, "theta": "2/3"}, 1, Revealed(sets=20), None))
     assert "Last release to bob: class none (association rules), theta 2/3." in line
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from party.errors import ConfigError
 from party.files import locked_folder
-from party.node.check import told_before
+from party.node.check import past_before
 from party.records.json_codec import to_json
 from party.records.ledger import LEDGER_FILE, LedgerError, PeerEntries, PeerName, open_ledger, read_ledger
 from party.records.ledger_entries import NamedClass, NamedColumn, RunEntry
@@ -288,11 +288,11 @@ def test_the_same_table_or_columns_under_a_new_name_are_noticed_whatever_their_d
 
 
 def test_a_table_that_is_refused_now_is_known_without_a_job(tmp_path: Path, bob: PartyInputs) -> None:
-    assert told_before(bob, tmp_path).changed is None
+    assert past_before(bob, tmp_path).changed is None
     note(tmp_path, release(bob))
-    assert told_before(bob, tmp_path).changed is None
-    assert "bring the earlier table again" in str(told_before(one_cell_changed(bob), tmp_path).changed)
-    assert "the file or [columns] changed" in str(told_before(relabelled(bob), tmp_path).changed)
+    assert past_before(bob, tmp_path).changed is None
+    assert "bring the earlier table again" in str(past_before(one_cell_changed(bob), tmp_path).changed)
+    assert "the file or [columns] changed" in str(past_before(relabelled(bob), tmp_path).changed)
 
 
 def test_what_was_told_under_another_name_is_shown_beside_what_was_told_under_this(
@@ -301,16 +301,16 @@ def test_what_was_told_under_another_name_is_shown_beside_what_was_told_under_th
     note(tmp_path, release(bob))
     again = replace(one_cell_changed(bob), dataset="again")
     for _ in range(2):  # before the new name has a release, and after
-        told = told_before(again, tmp_path)
+        told = past_before(again, tmp_path)
         ((other, apart),) = told.others
         assert other.dataset == "case"
         assert apart.release["theta"] == "9/20"
         note(tmp_path, release(again))
     third = replace(one_cell_changed(bob), dataset="third")
-    assert [each.dataset for each, _ in told_before(third, tmp_path).others] == ["case", "again"]
-    assert [each.dataset for each, _ in told_before(bob, tmp_path).others] == ["again"]
+    assert [each.dataset for each, _ in past_before(third, tmp_path).others] == ["case", "again"]
+    assert [each.dataset for each, _ in past_before(bob, tmp_path).others] == ["again"]
     new = Table(tuple(replace(each, name=f"new {each.name}") for each in bob.table.attributes), bob.table.codes)
-    assert told_before(replace(again, dataset="third", table=new), tmp_path).others == ()
+    assert past_before(replace(again, dataset="third", table=new), tmp_path).others == ()
 
 
 def test_without_a_record_nothing_is_changed_and_looking_writes_none(tmp_path: Path, bob: PartyInputs) -> None:

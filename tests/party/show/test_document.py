@@ -15,7 +15,7 @@ from party.records.json_codec import to_json
 from party.records.run_file import RunReport
 from party.show.document import Document, Drawing, Grid, PageSection, Pairs, headed, laid_out
 from party.show.drawing import shown_drawing
-from party.show.notices import _SENTENCES, telling_once
+from party.show.notices import _SENTENCES, notes_once
 from party.show.page.parts import as_html, as_markdown
 from party.show.parties import code_lines
 from party.show.progress import (
@@ -209,7 +209,7 @@ def test_draws_are_told_once_they_take_a_while(
 
 
 def test_a_table_that_is_read_again_has_nothing_new_to_say(capsys: pytest.CaptureFixture[str]) -> None:
-    tell = telling_once()
+    tell = notes_once()
     tell([About.SPELLED_ALIKE(column="city", values=2, cells=9)])
     tell([About.SPELLED_ALIKE(column="city", values=2, cells=9), About.IDENTIFIER(column="phone")])
     tell([About.SPELLED_ALIKE(column="city", values=3, cells=9)])
@@ -228,7 +228,7 @@ def test_columns_that_are_binned_or_merged_are_counted_in_one_line_and_the_rest_
     treated = [About.TREATED(column=name, remarks=[About.ONE_VALUE()]) for name in ("age", "city")]
     given_up = [About.MERGED(kept=1, others=4, records=9, rare=0, smallest=2, share=share) for share in (33, 34)]
     lost = [About.TREATED(column="job", remarks=[given_up[1]]), About.TREATED(column="age", remarks=[given_up[0]])]
-    telling_once()([treated[0], About.IDENTIFIER(column="phone"), lost[0], lost[1]])
+    notes_once()([treated[0], About.IDENTIFIER(column="phone"), lost[0], lost[1]])
     release()
     first, loud, last = capsys.readouterr().err.splitlines()
     assert "'phone'" in first
