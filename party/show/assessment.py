@@ -375,7 +375,7 @@ _NOTICED = 0.05
 def past_json(past: Past, agree: Acceptance, names: Iterable[str]) -> dict[str, object]:
     content: dict[str, object] = {
         "released": {name: past.release[name] for name in names if name in past.release},
-        "past": {
+        "told": {
             "runs": past.runs,
             "counts": past.counts,
             "counts_of": past.revealed,
