@@ -1,14 +1,11 @@
 """Many respondents at once: each answers a survey's page once over loopback, and every answer is found again.
 
-    python scripts/benchmarks/survey_load.py [RESPONDENTS] [--tls]
-
-With --tls each has a connection by TLS of its own, under a certificate of the moment, which it checks.
-Prints how long they took, and how long the slowest waited. Exit code 1 if an answer was lost, doubled or refused.
+With --tls each has a connection by TLS of its own, under a certificate of the moment, which it checks. `seconds` is how
+long all took, `slowest` how long one waited. Exit code 1 if an answer was lost, doubled or refused.
 """
 
 import http.client
 import json
-import os
 import re
 import secrets
 import ssl
@@ -20,6 +17,8 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+
+from _lab import make_parser, publish
 
 from party.keys.identity import make_identity
 from party.settings.collector import CollectorSettings, read_collector_settings
@@ -90,11 +89,13 @@ def serving(path: Path) -> Iterator[str]:
 
 def main() -> int:
     """Run it."""
-    numbers = [word for word in sys.argv[1:] if word != "--tls"]
-    respondents = int(numbers[0]) if numbers else 1000
+    parser = make_parser(__doc__)
+    parser.add_argument("--tls", action="store_true", help="a connection by TLS for each")
+    arguments = parser.parse_args()
+    respondents = 20 if arguments.quick else 1000
     with tempfile.TemporaryDirectory() as folder:
         settings, sent, answers = make_survey(Path(folder), respondents)
-        trusting = use_tls(settings.path) if "--tls" in sys.argv else None
+        trusting = use_tls(settings.path) if arguments.tls else None
         with serving(settings.path) as address, ThreadPoolExecutor(AT_ONCE) as pool:
             begun = time.perf_counter()
             replies = list(pool.map(lambda body: answered(address, body, trusting), sent))
@@ -103,9 +104,8 @@ def main() -> int:
             kept = store.responses()
     fits = kept == sorted(answers) and {status for status, _ in replies} == {200}
     slowest = max(each for _, each in replies)
-    print(f"{respondents:,} respondents, {AT_ONCE} at once, {os.cpu_count()} processors: {seconds:.1f} s, ", end="")
-    print(f"{respondents / seconds:.0f} answers per second, the slowest {slowest:.2f} s; ", end="")
-    print("none lost, none doubled" if fits else "NOT what was sent")
+    row = {"respondents": respondents, "tls": arguments.tls, "seconds": seconds, "slowest_seconds": slowest}
+    publish([{**row, "none_lost_none_doubled": fits}], arguments.out)
     return 0 if fits else 1
 
 
