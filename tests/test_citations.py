@@ -105,3 +105,10 @@ def test_every_file_and_module_that_a_page_quotes_exists() -> None:
     }
     assert {page: names for page, names in lost.items() if names} == {}
     assert sum(name.endswith(".py") for names in quoted.values() for name in names) > 80  # or this test looks past them
+
+
+def test_every_test_that_a_page_names_is_there() -> None:
+    defined = "".join(path.read_text(encoding="utf-8") for path in (_TOP / "tests").rglob("test_*.py"))
+    named = {name for page in _PAGES for name in re.findall(r"`(test_\w+)`", page.read_text(encoding="utf-8"))}
+    assert len(named) > 80
+    assert {name for name in named if f"def {name}(" not in defined and f"{name}.py" not in defined} == set()
