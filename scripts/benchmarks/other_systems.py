@@ -134,7 +134,7 @@ def measure_ours(case: Case, halves: Halves, line: Line | None, splits: Splits) 
 
 
 def _named(line: Line | None) -> str:
-    return "this machine" if line is None else "100 Mb/s, 20 ms"
+    return "this machine" if line is None else "100 Mb/s, 20 ms there and back"
 
 
 def _missing(python: Path, package: str, file: Path | None) -> str | None:

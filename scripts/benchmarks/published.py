@@ -1,9 +1,9 @@
 #!/usr/bin/env python
 """One tree of ours at the settings of other systems' printed figures, over this machine and over a line.
 
-The figures of others are *printed*, and were not measured here: their machines and models differ. Squirrel and
-SecretFlow boost (a tree of many), Hamada et al. share the work among three parties of which two are honest. All split
-in two, as ours: at each cut of a column, or one value against the rest.
+The figures of others are *printed*, and were not measured here: their machines and models differ. Squirrel boosts (a
+tree of many), Hamada et al. share the work among three parties of which two are honest. All split in two, as ours: at
+each cut of a column, or one value against the rest.
 
 `processor` is the time of all cores of both parties together. The line is of 100 Mb/s with 20 ms each way.
 """
@@ -16,7 +16,7 @@ from functools import partial
 from _lab import FAR, OPTIONS, Line, make_parser, measure_run, publish, say
 from growth import generate
 
-from party.demo.data import Halves, deal_dataset
+from party.demo.data import Halves
 from protocols.terms import ALL, Method, Reveal, Splits
 
 OURS_REVEAL = "the tree alone"
@@ -24,14 +24,13 @@ OURS_REVEAL = "the tree alone"
 
 @dataclass(frozen=True)
 class Figure:
-    """What another system prints for a tree: seconds, megabytes if told, who computes, what parties learn, where."""
+    """What another system prints for a tree: seconds, who computes, what parties learn, where."""
 
     system: str
     seconds: float
     parties: str
     reveals: str
     source: str
-    megabytes: float | None = None
 
 
 @dataclass(frozen=True)
@@ -63,18 +62,10 @@ HAMADA = (
         "Lu et al., USENIX Security 2023, abstract",
     ),
 )
-NOT_PRINTED = "a run elsewhere, not published and not repeated here"
-BOOSTED = "sums of gradients to the class holder; who reaches a node to the other"
-ADULT = (
-    Figure("SecretFlow SGB, 3,072 bits", 81, "2, semi-honest", BOOSTED, NOT_PRINTED),
-    Figure("FedTree, 512 bits", 10.5, "2, semi-honest", BOOSTED, NOT_PRINTED),
-    Figure("MP-SPDZ semi-bin, counting", 3.0, "2, semi-honest", "what the program opens", NOT_PRINTED, 1_100),
-)
 SETTINGS = {
     "50000x15": Setting("50,000 x 15 of 8 values", partial(generate, 50_000, 15, values=8), 4, SQUIRREL),
     "2^20x11": Setting("2^20 x 11 of 2 values", partial(generate, 2**20, 11), 4, HAMADA),
     "2^20x11of8": Setting("2^20 x 11 of 8 values", partial(generate, 2**20, 11, values=8), 4, HAMADA),
-    "adult": Setting("adult, 32,561 x 14", partial(deal_dataset, "adult", 1), 5, ADULT),
 }
 QUICK = {
     "50000x15": Setting("200 x 15 of 8 values", partial(generate, 200, 15, values=8), 4, SQUIRREL),
@@ -90,7 +81,7 @@ def measure(setting: Setting, line: Line | None) -> dict[str, object]:
         "setting": setting.name,
         "depth": setting.depth,
         "system": "cotally, a tree alone",
-        "line": "this machine" if line is None else "100 Mb/s, 20 ms",
+        "line": "this machine" if line is None else "100 Mb/s, 40 ms there and back",
         "seconds": run.report.seconds,
         "processor": run.processor_seconds,
         "megabytes": run.megabytes,
