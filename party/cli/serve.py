@@ -91,6 +91,8 @@ def _serve(arguments: argparse.Namespace) -> int:
             try:
                 _serve_one(server, rows, held, watched, arguments)
             except NotApprovedError as error:  # no run: the peer asks again until people have decided
+                if arguments.once:
+                    raise
                 waiting[str(error)] += 1
                 _report_waiting(str(error), waiting[str(error)])
                 continue

@@ -169,7 +169,7 @@ class PagedChannel(ABC):
     def _put(self, page: Page) -> None:
         while not self._outgoing.put(page, timeout=_ABSORB_SECONDS):
             self._incoming.widen()
-        if self._incoming.ended:
+        if self._incoming.ended and not self._incoming.unread:  # what is unread may say why
             raise stopped_by(self.peer, Reason.FINISHED)
 
     def receive(self, kind: type[M]) -> M:

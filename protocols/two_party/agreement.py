@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from protocols.errors import DisagreementError, InputError, NotApprovedError
+from protocols.errors import DisagreementError, InputError, NotApprovedError, PeerError
 from protocols.jobs import Align, Crosstab, Job, Predict, Train, Unusable
 from protocols.learning.whole import MOST_GINI_RECORDS
 from protocols.messages import Greeting, Share, SharedColumn, TableCommitment, Verdict
@@ -75,6 +75,8 @@ FIELDS = (
     "refusal", "approval", "proposal",
 )  # fmt: skip
 _BY_HAND = FIELDS[-3:]  # no difference, so any that there is comes first
+DECIDED = _BY_HAND[:2]
+"""What people may have said where a job is judged, or the tables and lists that it begins with, and nowhere else."""
 
 
 @dataclass(frozen=True)
@@ -254,7 +256,7 @@ def propose(local: PartyInputs, job: Job, policy: Policy, peer: str, nonce: byte
     """
     yield Send(Greeting(VERSION, local.party, nonce, job))
     greeting = yield from receive(Greeting)
-    yield from settle(_greeting_objection(local, job, greeting, policy, peer))
+    yield from settle(_greeting_objection(local, job, greeting, policy, peer), people=DECIDED)
     return Opening(job, canonical(nonce, greeting.nonce))
 
 
@@ -266,7 +268,7 @@ def propose_only(party: str, job: Job, peer: str, nonce: bytes) -> Role[None]:
     yield Send(Greeting(VERSION, party, nonce, job))
     greeting = yield from receive(Greeting)
     only = Objection("proposal", f"{peer} allows this job: it runs when you call to run it")
-    yield from settle(_names_objection(party, greeting, peer) or only)
+    yield from settle(_names_objection(party, greeting, peer) or only, people=DECIDED)
 
 
 def answer(local: PartyInputs, policy: Policy, peer: str, nonce: bytes) -> Role[Opening]:
@@ -277,7 +279,7 @@ def answer(local: PartyInputs, policy: Policy, peer: str, nonce: bytes) -> Role[
     greeting = yield from receive(Greeting)
     job = greeting.job
     yield Send(Greeting(VERSION, local.party, nonce, job))
-    yield from settle(_greeting_objection(local, job, greeting, policy, peer))
+    yield from settle(_greeting_objection(local, job, greeting, policy, peer), people=_BY_HAND)
     assert not isinstance(job, Unusable)  # noqa: S101  # an objection has been raised as an error
     return Opening(job, canonical(greeting.nonce, nonce))
 
@@ -295,7 +297,7 @@ def agree_on_training(
     yield from settle(judged if isinstance(judged, Objection) else None, local)
     assert isinstance(judged, Agreement)  # noqa: S101  # an objection has been raised as an error
     agreed = replace(judged, commitment=commitment, nonces=nonces)
-    yield from settle(judge(agreed))
+    yield from settle(judge(agreed), people=DECIDED)
     if own.class_values is not None and share.class_values is not None:  # it confirms a guess, and so comes last
         label = local.class_column
         (alike,) = yield from compare_on_record(local, peer, nonces, b"class", [label], (CLASSES, label))
@@ -325,17 +327,23 @@ def agree_again(local: PartyInputs, job: Job, policy: Policy) -> Role[None]:
 
     Discloses: the field on which we object.
     """
-    yield from settle(_job_objection(local, job, job, policy))
+    yield from settle(_job_objection(local, job, job, policy), people=DECIDED)
 
 
-def settle(own: Objection | None, local: PartyInputs | None = None) -> Role[None]:
+def settle(own: Objection | None, local: PartyInputs | None = None, *, people: Sequence[str] = ()) -> Role[None]:
     """Send each other the first difference; raise the same error on both sides if there is one.
 
-    `local` is what we bring, where the peer may object to that.
+    `local` is what we bring, where the peer may object to that; `people` what those who decide by hand may say here: at
+    a later step a peer could make us call again and again, for nothing.
 
     Discloses: the name of the field on which we object.
     """
     theirs = (yield from exchange(Verdict(own.field if own else ""))).field
+    if theirs in _BY_HAND and theirs not in people:
+        raise PeerError(
+            f"the peer sends {theirs!r}, on which people decide, at a step where nobody is asked: ask its operator why, "
+            "and start again once you know"
+        )
     if theirs and theirs not in FIELDS:
         theirs = "version"
     fields = [field for field in (own.field if own else "", theirs) if field]

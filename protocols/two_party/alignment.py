@@ -40,7 +40,7 @@ from protocols.oblivious.programmed import NUMBER_BITS, receive_hints, send_hint
 from protocols.randomness import canonical, keyed_digest
 from protocols.role import Note, Phase, Progress, Role, Send, exchange, receive, with_progress
 from protocols.tables import Index
-from protocols.two_party.agreement import Objection, settle
+from protocols.two_party.agreement import DECIDED, Objection, settle
 from protocols.two_party.equality import (
     IDS,
     SPELLINGS,
@@ -113,7 +113,7 @@ def align(local: PartyInputs, peer: str, nonces: bytes, judge: ListJudge, *, cou
     objection = judge.judge_list(own.ids, theirs.ids, lists) if own.form == theirs.form else Objection("ids", forms)
     if not objection and not count_only and wanted > own.ids:
         objection = judge.judge_few(theirs.ids, wanted, ())
-    yield from settle(objection)
+    yield from settle(objection, people=DECIDED)
     spellings = list_spellings(local.records, local.form)
     about = (SPELLINGS, canonical(*lists))
     same = yield from compare_on_record(local, peer, nonces, b"spellings", spellings, about)
@@ -151,7 +151,7 @@ def are_to_align(
         (same,) = yield from compare_on_record(local, peer, nonces, b"people", [ids], (IDS, ids))
         differ = not same
     if not differ:
-        yield from settle(judge())
+        yield from settle(judge(), people=DECIDED)
     return differ
 
 

@@ -36,7 +36,7 @@ from protocols.role import Kept, Note, Role, nothing
 from protocols.secret_tree.held_out import noise_of_table, open_cells, room_for_table
 from protocols.secret_tree.shares import SharedCounts
 from protocols.tables import Attribute, Expression, Schema, Term, joint_schema
-from protocols.two_party.agreement import Objection, settle, share_columns, shared_attribute
+from protocols.two_party.agreement import DECIDED, Objection, settle, share_columns, shared_attribute
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.memory import resume
 from protocols.two_party.noise import digest_of_tables
@@ -126,7 +126,7 @@ def agree_on_crosstab(
     assert isinstance(brought, Attribute)  # noqa: S101  # an objection has been raised as an error
     first, second = sorted([*own.attributes, brought], key=lambda each: each.party)
     agreed = Crossed(terms, own, joint_schema([first], second, [second.party]), peer, commitment, nonces)
-    yield from settle(judge(agreed))
+    yield from settle(judge(agreed), people=DECIDED)
     return agreed
 
 

@@ -79,20 +79,30 @@ def test_a_job_by_hand_waits_over_a_restart_of_both_and_runs_when_two_people_hav
 
 
 def test_a_refusal_reaches_the_caller_as_one_line_and_a_job_without_a_table_names_its_least_leaf(pair: Pair) -> None:
+    """And a node that serves once ends after a proposal, whatever becomes of it, and says what that is."""
     job = pair.write_job(reveal="tree", method="smc", max_depth=2, min_leaf=None)
-    with serving(pair):
-        (pair.bob / "data.csv").unlink()
-        assert_one_error(cotally_here("propose", pair.bob, job), 2, "min_leaf", "--records")
-        told = cotally_here("propose", pair.bob, job, "--records", "958", "--json")
-        assert json.loads(told.out) == {"format": "cotally-proposed/1", "peer": "alice", "waits": True}
-        assert "refused: it does not run" in decides(pair, "Carl, since it is Ann's", "refuse").out
-        refused = cotally_here("propose", pair.bob, job, "--records", "958")
-        assert_one_error(refused, 5, "people at the peer have refused this job")
-        assert "Carl" not in refused.err
-        pair.edit("alice", 'approve = "by hand"', 'approve = "always"')
-    with serving(pair):
-        allowed = cotally_here("propose", pair.bob, job, "--records", "958")
-        assert allowed.out.startswith("alice takes part in this job")
+    (pair.bob / "data.csv").unlink()
+    assert_one_error(cotally_here("propose", pair.bob, job), 2, "min_leaf", "--records")
+
+    def propose(*more: str) -> tuple[Ended, str]:
+        with serving(pair, "--once") as alice:
+            told = cotally_here("propose", pair.bob, job, "--records", "958", *more)
+            ended = finish(alice)
+        assert ended.code == 5, ended.err
+        return told, ended.err.splitlines()[-1]
+
+    told, said = propose("--json")
+    assert json.loads(told.out) == {"format": "cotally-proposed/1", "peer": "alice", "waits": True}
+    assert "which waits for 2 people here to approve it" in said
+    assert "refused: it does not run" in decides(pair, "Carl, since it is Ann's", "refuse").out
+    refused, said = propose()
+    assert_one_error(refused, 5, "people at the peer have refused this job")
+    assert "Carl" not in refused.err
+    assert "was refused here" in said
+    pair.edit("alice", 'approve = "by hand"', 'approve = "always"')
+    allowed, said = propose()
+    assert allowed.out.startswith("alice takes part in this job")
+    assert "it runs when the peer calls to run it" in said
     assert_one_error(cotally_here("approve", pair.alice, "0" * 16, "--as", "Ann"), 2, "no job of the name")
 
 

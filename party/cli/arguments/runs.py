@@ -145,7 +145,7 @@ def declare_serve(parser: argparse.ArgumentParser) -> None:
       cotally serve alice --metrics 9464
     """
     add_party(parser)
-    parser.add_argument("--once", action="store_true", help="exit after one run, with its exit code")
+    parser.add_argument("--once", action="store_true", help="exit after one run, or proposal of one, with its exit code")
     parser.add_argument(
         "--log",
         metavar="FILE|json",

@@ -4,6 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
 from fractions import Fraction
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -22,14 +23,15 @@ from party.settings.party import Acceptance, LifeBounds
 from party.show.ledger import dealings_lines, proposal_lines
 from protocols.errors import DisagreementError, InputError, NotApprovedError
 from protocols.jobs import Align, Crosstab, CrosstabTerms, Job, Predict, PredictionTerms, Receiver, Train
-from protocols.messages import CountShares
+from protocols.messages import CountShares, Verdict
+from protocols.role import Message
 from protocols.terms import Learner, RuleTerms, Terms
 from protocols.two_party.agreement import _PEER_WANTS
 from tests.party.node.test_going_on import Meeting, assert_done, until
 from tests.support.channels import memory_channels
 from tests.support.offering import Offering, assert_not_answered, classes
 from tests.support.parties import make_terms
-from tests.support.sessions import ANY_ODDS, CASE, Sessions, contents, of_kind, trained, with_terms
+from tests.support.sessions import ANY_ODDS, CASE, NAMES, Sessions, contents, of_kind, trained, with_terms
 
 MAY = datetime(2026, 5, 1, tzinfo=UTC)
 TREE = with_terms(CASE, method="smc", reveal="tree", max_depth=2, most_bits=40)
@@ -358,6 +360,37 @@ def test_no_signature_widens_a_bound_and_who_calls_may_decide_by_hand_too(tmp_pa
     assert len(proposed(sessions, "bob")) == 1
     sign(sessions, "Bea", who="bob")
     sessions.run()
+
+
+@pytest.mark.parametrize("who", NAMES)
+@pytest.mark.parametrize("word", ["approval", "refusal", "proposal"])
+def test_what_people_decide_is_heard_where_a_job_is_judged_and_is_the_peers_fault_anywhere_else(
+    tmp_path: Path, who: str, word: str
+) -> None:
+    """The steps: job, ledgers, list, columns, table, two on the class, copies, and one that there is not."""
+    ends = [says(Sessions(tmp_path / str(step), CASE, ANY_ODDS), who, word, step) for step in range(9)]
+    heard = [0] if word == "proposal" else [0, 2, 4]
+    heard = heard if (who, word) != ("alice", "proposal") else []
+    late = f"the peer sends {word!r}, on which people decide, at a step where nobody is asked"
+    assert [step for step, end in enumerate(ends) if isinstance(end, NotApprovedError)] == heard
+    assert [step for step, end in enumerate(ends) if str(end).startswith(late)] == [*{*range(8)} - {*heard}]
+    assert ends[8] is None
+
+
+def says(sessions: Sessions, who: str, word: str, step: int) -> BaseException | None:
+    """Return what the other party's session ends with if one, played honestly otherwise, says a word at a verdict."""
+    channels, said = dict(zip(NAMES, memory_channels(), strict=True)), count()
+    send = channels[who].send
+
+    def changed(message: Message) -> None:
+        send(Verdict(word) if isinstance(message, Verdict) and next(said) == step else message)
+
+    channels[who].send = changed  # type: ignore[method-assign]
+    jobs = {"alice": None, "bob": Train(CASE.terms)}
+    with ThreadPoolExecutor(2) as pool:
+        ends = {name: pool.submit(sessions._take_part, name, channels[name], jobs[name]) for name in NAMES}
+    (other,) = set(NAMES) - {who}
+    return ends[other].exception()
 
 
 ANSWERS = Predict(PredictionTerms(bytes(32), Receiver.INITIATOR, probabilities=False))

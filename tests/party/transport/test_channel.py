@@ -236,6 +236,7 @@ def test_a_disagreement_arrives_after_the_messages_that_explain_it() -> None:
     a, b = memory_channels()
     with pytest.raises(DisagreementError):
         drive(failing(DisagreementError("theta", "ours is 7/10")), a)
+    b.send(Verdict("crosses it"))
     assert b.receive(Verdict) == Verdict("first")
     with pytest.raises(PeerError, match="ended the session before its last message"):
         b.receive(Verdict)
