@@ -117,7 +117,7 @@ def pin(directory: Path, certificate: x509.Certificate, what: str, *, clock: Clo
     peer = Peer(*about(certificate, what))
     if peer.certificate.public_key() == own.certificate.public_key():
         raise IdentityError(f"{what} is our own certificate; name the peer's")
-    if peer.name == own.name:
+    if peer.name.lower() == own.name.lower():
         raise IdentityError(f"both parties are called {own.name}: one must take another name")
     check_dates_of(peer.certificate, what, clock())
     path = peer_file(directory, peer.name)

@@ -1,10 +1,11 @@
 """Jobs about which people decide: each as it was proposed, and who has signed what since.
 
 A decision is signed by the party's key over the proposal's digest, the name and the time. The last word of a name
-counts; one refusal is enough. That a name is a person's own, no signature here says: who can open the folder's keys can
+counts; one refusal is enough. That a name is a person's own, no signature here says: who can read the folder's keys can
 sign under any.
 """
 
+import re
 import unicodedata
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -13,7 +14,6 @@ from typing import Final
 from party.records.ledger import LedgerEntry, LedgerError, PeerName
 from party.records.ledger_entries import DecisionEntry, ProposalEntry
 from protocols.errors import InputError
-from protocols.identifiers import seen
 from protocols.randomness import canonical
 
 IsGood = Callable[[bytes, bytes], bool]
@@ -83,17 +83,24 @@ def decision_statement(proposal: bytes, name: str, time: str, *, approved: bool)
 
 
 def read_name(text: str) -> str:
-    """Return the name under which somebody signs."""
+    """Return the name under which somebody signs: of letters from A to Z, since others look like these."""
     name = " ".join(text.split())
-    if len(name) > MOST_NAME or not name.isprintable() or not _spelt(name):
-        raise InputError(f"the name of who decides must have 1 to {MOST_NAME} characters")
+    bare = _without_accents(name)
+    if len(name) > MOST_NAME or not bare.isascii() or not bare.isprintable() or not _spelt(name):
+        raise InputError(
+            f"the name of who decides must have 1 to {MOST_NAME} characters, letters from A to Z (with accents or not) "
+            "and digits among them and no other letters: write it so"
+        )
     return name
 
 
-_FILLERS: Final = dict.fromkeys(map(ord, "\u115f\u1160\u2800"))  # letters, to Unicode, that nobody sees
+def _without_accents(name: str) -> str:
+    return "".join(each for each in unicodedata.normalize("NFKD", name) if unicodedata.category(each)[0] != "M")
+
+
+_ALIKE: Final = str.maketrans("01i", "oll")
 
 
 def _spelt(name: str) -> str:
-    """Return one spelling of a name: blanks, case, width, composition and what nobody sees make no other person."""
-    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKD", seen(name)).casefold())
-    return "".join(folded.translate(_FILLERS).split())
+    """Return one spelling of a name: neither case, width, accents and marks nor letters that look alike make two."""
+    return re.sub(r"[^a-z0-9]", "", _without_accents(name).casefold()).translate(_ALIKE)

@@ -341,8 +341,8 @@ def settle(own: Objection | None, local: PartyInputs | None = None, *, people: S
     theirs = (yield from exchange(Verdict(own.field if own else ""))).field
     if theirs in _BY_HAND and theirs not in people:
         raise PeerError(
-            f"the peer sends {theirs!r}, on which people decide, at a step where nobody is asked: ask its operator why, "
-            "and start again once you know"
+            f"the peer sends {theirs!r}, on which people decide, at a step where nobody is asked: ask its operator "
+            "why, and start again once you know"
         )
     if theirs and theirs not in FIELDS:
         theirs = "version"

@@ -145,7 +145,7 @@ def declare_serve(parser: argparse.ArgumentParser) -> None:
       cotally serve alice --metrics 9464
     """
     add_party(parser)
-    parser.add_argument("--once", action="store_true", help="exit after one run, or proposal of one, with its exit code")
+    parser.add_argument("--once", action="store_true", help="exit after one run, or one proposal, with its exit code")
     parser.add_argument(
         "--log",
         metavar="FILE|json",
@@ -233,7 +233,7 @@ def declare_refuse(parser: argparse.ArgumentParser) -> None:
 def _declare_decision(parser: argparse.ArgumentParser) -> None:
     add_party(parser, here=True)
     parser.add_argument("run_name", metavar="RUN", help="the job, as `cotally status` shows it")
-    parser.add_argument("--as", dest="name", required=True, metavar="NAME", help="who decides")
+    parser.add_argument("--as", dest="name", required=True, metavar="NAME", help="who decides (letters from A to Z)")
     add_json(parser)
 
 

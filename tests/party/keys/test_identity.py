@@ -282,9 +282,10 @@ def test_another_key_of_a_pinned_name_is_refused_and_the_way_is_told(alice: Path
 def test_our_own_certificate_and_our_own_name_are_refused(alice: Path, tmp_path: Path) -> None:
     with pytest.raises(IdentityError, match="is our own certificate"):
         trust(alice, alice / "cert.pem", clock=at_noon)
-    create(tmp_path / "other", "alice")
-    with pytest.raises(IdentityError, match="both parties are called alice"):
-        trust(alice, tmp_path / "other" / "cert.pem", clock=at_noon)
+    for name in ("alice", "Alice"):
+        create(tmp_path / name / "other", name)
+        with pytest.raises(IdentityError, match="both parties are called alice"):
+            trust(alice, tmp_path / name / "other" / "cert.pem", clock=at_noon)
     assert load_peers(alice) == {}
 
 

@@ -85,9 +85,6 @@ def test_a_job_by_hand_waits_with_what_it_would_reveal_until_two_people_have_sig
     assert would["seconds"] is not None
     sign(sessions, "Ann")
     assert waits(sessions)
-    for spelling in (" ann ", "A nn", "\uff21nn", "Ann\ufe0f", "Ann\u034f", "Ann\u3164", "Ann\uffa0", "Ann\u2800"):
-        with pytest.raises(InputError, match=r"Ann has approved job .* already, and counts once"):
-            sign(sessions, spelling)
     assert waits(sessions)
     assert not of_kind(contents(sessions, "alice"), "columns")
     sign(sessions, "Ben")
@@ -434,14 +431,34 @@ def waits_at_bob(sessions: Sessions, terms: Terms) -> bool:
     return all(isinstance(each, NotApprovedError) for each in sessions.both_errors(terms))
 
 
-def test_a_name_is_one_line_that_can_be_read(tmp_path: Path) -> None:
+ONCE: tuple[str, ...] = (" ali nilo ", "AliNilo", "\uff21li Nilo", "Ali Nilo\ufe0f", "A\u0301li Nilo", "\u00c1li Nilo")
+OTHER: tuple[str, ...] = (
+    "\u0410li Nilo",
+    "Ali\u3164Nilo",
+    "Ali\u2800Nilo",
+    "Ali\u200bNilo",
+    "Al\u0131 Nilo",
+    "\u674e\u660e",
+)
+OTHER += ("", " \n", "-", "Ann\x1b[2J", "A" * 101)
+ONCE += ("AIi Nilo", "A1i Ni1o", "Ali Nil0", "Ali-Nilo.", "\U0001d400li Nilo")
+
+
+def test_a_name_that_looks_like_one_that_has_signed_is_no_other_person(tmp_path: Path) -> None:
     sessions = by_hand(tmp_path)
     assert waits(sessions)
-    for name in ("", " \n", "Ann\x1b[2J", "A" * 101):
-        with pytest.raises(InputError, match="the name of who decides must have 1 to"):
+    sign(sessions, "Ali Nilo")
+    for spelling in ONCE:
+        with pytest.raises(InputError, match=r"Ali Nilo has approved job .* already, and counts once"):
+            sign(sessions, spelling)
+    for name in OTHER:
+        with pytest.raises(InputError, match=r"the name of who decides must have 1 to 100 .* letters from A to Z"):
             sign(sessions, name)
+    assert waits(sessions)
     with pytest.raises(InputError, match="no job of the name 00 was proposed here"):
         decide(tmp_path / "alice", sessions.local("alice").secrets.coins, "00", "Ann", approved=True)
+    sign(sessions, "Jos\u00e9 O'Neill")  # the control: another person
+    sessions.run()
 
 
 def test_a_command_that_waits_for_people_asks_again_though_the_peer_is_away_at_times(
