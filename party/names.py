@@ -10,6 +10,7 @@ from typing import Final
 from party.errors import IdentityError
 
 DEFAULT_HOSTS: Final = ("localhost", "127.0.0.1")  # at which this machine reaches itself
+LOOPBACK: Final = (*DEFAULT_HOSTS, "::1")
 
 _SMALL = 100
 _PARTY_NAME = re.compile(r"[A-Za-z0-9_-]{1,40}", re.ASCII)

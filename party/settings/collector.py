@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from party.names import Address
+from party.names import LOOPBACK, Address
 from party.settings.page_texts import read_page_texts
 from party.settings.questions import check_known
 from party.settings.survey import Questionnaire, need_groups, read_design
@@ -49,7 +49,6 @@ def read_population(section: Section, questionnaire: Questionnaire) -> Populatio
 
 
 _QUESTION = ("text", "answers", "personal", "personal_answers")
-_LOOPBACK = ("127.0.0.1", "::1", "localhost")
 POSTGRES = ("postgresql://", "postgres://")
 
 
@@ -272,7 +271,7 @@ def _server(section: Section, folder: Path) -> ServerSettings:
     listen, certificate, key, proxies = (values[name] for name in ("listen", "certificate", "key", "proxy"))
     if (certificate is None) != (key is None):
         raise section.error("certificate", "give certificate and key, or neither")
-    if certificate is None and not proxies and listen.host not in _LOOPBACK:
+    if certificate is None and not proxies and listen.host not in LOOPBACK:
         raise section.error(
             "listen", "without TLS answers would cross in the clear: give certificate and key, or name the proxy"
         )
@@ -292,7 +291,7 @@ def _public(section: Section, listen: Address, has_tls: bool) -> str:
     try:
         parts = urlsplit(text)
         fits = parts.scheme in ("http", "https") and bool(parts.hostname) and not parts.query and not parts.fragment
-        fits = fits and (parts.scheme == "https" or parts.hostname in _LOOPBACK)
+        fits = fits and (parts.scheme == "https" or parts.hostname in LOOPBACK)
     except ValueError:
         fits = False
     if not fits or any(c.isspace() for c in text):

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from party.errors import exit_code
 from party.keys.certificates import Peer, utc_now
-from party.names import Address
+from party.names import LOOPBACK, Address
 from party.records.ledger import entries_said
 from party.transport.channel import Channel, Traffic
 from protocols.errors import CotallyError, InputError, NotApprovedError
@@ -121,14 +121,32 @@ def shown_over_http(watched: Watched, address: Address) -> Iterator[Address]:
     try:
         server, thread = start_http_server(address.port, address.host, registry)
     except OSError as error:
-        raise InputError(f"cannot show metrics at {address}: {error.strerror or 'the address is not usable'}") from None
+        reason = error.strerror or "the address is not usable"
+        raise InputError(f"cannot show metrics at {address}: {reason}: name another by --metrics") from None
     _bound(server)
+    where = Address(address.host, server.server_port)
+    if where.host in LOOPBACK or where.host.startswith("127."):
+        server.set_app(_asked_by_its_address(server.get_app(), where))
     try:
-        yield Address(address.host, server.server_port)
+        yield where
     finally:
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+def _asked_by_its_address(page: Any, where: Address) -> Callable[..., Any]:
+    """Return a page that only who asks for this address sees: a website may let its own name lead to this machine."""
+    names = {str(Address(host, where.port)) for host in ("localhost", where.host)}
+
+    def answer(asked: Mapping[str, str], begin: Callable[..., object]) -> Any:
+        name = asked.get("HTTP_HOST", "").lower()
+        if not names.isdisjoint((name, f"{name}:80")):
+            return page(asked, begin)
+        begin("421 Misdirected Request", [("Content-Type", "text/plain; charset=utf-8")])
+        return [f"Ask for this page as http://{where}/metrics\n".encode()]
+
+    return answer
 
 
 def _bound(server: Any) -> None:  # of a class that its package makes

@@ -188,7 +188,7 @@ def test_a_port_in_use_ends_with_2(pair: Pair) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         address = f"127.0.0.1:{taken.getsockname()[1]}"
         pair.edit("alice", 'listen = "127.0.0.1:0"', f'listen = "{address}"')
-        assert_one_error(cotally_here(*pair.serve_arguments()), 2, address, "in use")
+        assert_one_error(cotally_here(*pair.serve_arguments()), 2, address, "in use", "[node] listen")
 
 
 def test_a_stranger_writes_nothing_on_the_screen_of_who_listens(pair: Pair) -> None:

@@ -179,6 +179,16 @@ def test_where_the_servers_libraries_are_missing_one_line_names_the_extra(
     assert "pip install '.[collect]'" in done.err
 
 
+def test_a_port_that_another_program_has_is_named_with_what_to_set(path: Path) -> None:
+    made(path, 1)
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        address = f"127.0.0.1:{other.getsockname()[1]}"
+        path.write_text(path.read_text().replace('listen = "127.0.0.1:0"', f'listen = "{address}"'))
+        done = cotally_here("survey", "serve", path)
+    why = f"cannot listen on {address}: Address already in use: choose another by listen under [server]"
+    assert (done.code, done.err) == (2, f"cotally: {why}\n")
+
+
 def test_settings_and_design_are_written_from_a_table_and_from_questions_and_can_be_served(tmp_path: Path) -> None:
     table = tmp_path / "people.csv"
     table.write_text("smokes,age\n" + "".join(f"{'yes' if k % 3 else 'no'},{k}\n" for k in range(18, 60)))

@@ -94,5 +94,6 @@ def _listening(address: Address) -> socket.socket:
         listener.listen(_WAITING)
     except OSError as error:
         listener.close()
-        raise ConfigError(f"{address} cannot be listened on: {error.strerror or 'no such address'}") from None
+        reason = error.strerror or "no such address"
+        raise ConfigError(f"cannot listen on {address}: {reason}: choose another by listen under [server]") from None
     return listener

@@ -10,11 +10,11 @@ import grpc
 from cryptography import x509
 
 from party.closing import Closing
-from party.errors import ConfigError, PeerLostError
+from party.errors import PeerLostError
 from party.keys.pairing import Meeting, Pairing
 from party.transport.grpc.probe import CLIENT_OPTIONS
 from party.transport.grpc.server import server_options
-from party.transport.grpc.status import StrictCalls, check_free, split_address, status_told
+from party.transport.grpc.status import StrictCalls, bound_address, status_told
 from party.transport.pages import REAL_TIME, Timer
 from party.wire.codec import is_canonical, require_fast_protobuf
 from party.wire.v1 import node_pb2 as wire
@@ -53,8 +53,6 @@ class PairingServer(node_pb2_grpc.PairingServicer, Closing):
     ) -> Self:
         """Open the port."""
         require_fast_protobuf()
-        host, port = split_address(address)
-        check_free(host, port)
         pairing = cls(code, certificate, accept, timer)
         server = grpc.server(
             ThreadPoolExecutor(_CONCURRENCY, thread_name_prefix="pairing"),
@@ -64,13 +62,7 @@ class PairingServer(node_pb2_grpc.PairingServicer, Closing):
             compression=grpc.Compression.NoCompression,
         )
         node_pb2_grpc.add_PairingServicer_to_server(pairing, server)
-        try:
-            bound = server.add_insecure_port(address)
-        except RuntimeError:
-            bound = 0
-        if not bound:
-            raise ConfigError(f"cannot listen on {address}: it is not this machine's, or the port is in use")
-        pairing.address = f"[{host}]:{bound}" if ":" in host else f"{host}:{bound}"
+        pairing.address = bound_address(address, server.add_insecure_port)
         pairing._server = server
         server.start()
         return pairing

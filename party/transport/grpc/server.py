@@ -66,8 +66,6 @@ class NodeServer(node_pb2_grpc.NodeServicer, Closing):
         return node
 
     def _open(self, latest: Callable[[], Identity], address: str, guard: status.Guard, clock: Clock) -> None:
-        host, port = status.split_address(address)
-        status.check_free(host, port)
         server = grpc.server(
             self._pool,
             interceptors=[guard],
@@ -78,13 +76,8 @@ class NodeServer(node_pb2_grpc.NodeServicer, Closing):
         node_pb2_grpc.add_NodeServicer_to_server(self, server)
         doctor = Doctor(self._peers.values(), clock, lambda: self._session is not None and not self._session.over)
         node_pb2_grpc.add_DoctorServicer_to_server(doctor, server)
-        try:
-            bound = server.add_secure_port(address, _credentials(latest, self._peers.values()))
-        except RuntimeError:
-            bound = 0
-        if not bound:
-            raise ConfigError(f"cannot listen on {address}: it is not this machine's, or the port is in use")
-        self.address = f"[{host}]:{bound}" if ":" in host else f"{host}:{bound}"
+        credentials = _credentials(latest, self._peers.values())
+        self.address = status.bound_address(address, lambda place: server.add_secure_port(place, credentials))
         self._server = server
         server.start()
 

@@ -17,6 +17,7 @@ from google.protobuf.message import DecodeError
 
 from party.errors import ConfigError, DatesError, IdentityError, PeerLostError, PeerStoppedError, RunCancelledError
 from party.keys.certificates import ODD, Clock, OnRenewed, Peer, fingerprint
+from party.names import Address
 from party.transport.channel import stopped_by
 from party.transport.pages import PAGE_BYTES, SMALLEST_PAGE, Page, Reason, Sparingly
 from party.wire.codec import is_canonical, is_signed_head
@@ -247,12 +248,28 @@ def split_address(address: str) -> tuple[str, int]:
     return host, int(port)
 
 
+def bound_address(address: str, bind: Callable[[str], int]) -> str:
+    """Open a port of a server, and return where it is."""
+    host, port = split_address(address)
+    check_free(host, port)
+    try:
+        bound = bind(address)
+    except RuntimeError:
+        bound = 0
+    if not bound:
+        raise ConfigError(f"cannot listen on {address}: it is not this machine's, or the port is in use: {_ELSEWHERE}")
+    return str(Address(host, bound))
+
+
+_ELSEWHERE: Final = "choose another in [node] listen, and give it to the other party"
+
+
 def check_free(host: str, port: int) -> None:
     """Refuse a port that is taken on any address of the host: gRPC is content with one of them."""
     try:
         places = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except OSError:
-        raise ConfigError(f"cannot listen on {host}: the host is not known") from None
+        raise ConfigError(f"cannot listen on {host}: the host is not known: {_ELSEWHERE}") from None
     for family, kind, protocol, _, place in places:
         try:
             with socket.socket(family, kind, protocol) as probe:
@@ -260,7 +277,7 @@ def check_free(host: str, port: int) -> None:
                 probe.bind(place)
         except OSError as error:
             if error.errno == errno.EADDRINUSE:
-                raise ConfigError(f"cannot listen on {host}:{port}: the port is in use") from None
+                raise ConfigError(f"cannot listen on {Address(host, port)}: the port is in use: {_ELSEWHERE}") from None
 
 
 def page_to_wire(page: Page, sequence: int) -> wire.Page:

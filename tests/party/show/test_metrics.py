@@ -1,5 +1,6 @@
 """The page of metrics by itself: a ledger that cannot be read, and a caller that says nothing."""
 
+import re
 import socket
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -34,6 +35,27 @@ def test_what_cannot_be_read_is_left_out_alone(watched: Watched) -> None:
     assert [line for line in whole.splitlines() if "ledger" not in line and "days{" not in line] == [
         line for line in rest.splitlines() if "days{" not in line
     ]
+
+
+@pytest.mark.parametrize("served", ["127.0.0.1", "localhost", "0.0.0.0"])
+def test_a_website_whose_name_leads_to_this_machine_reads_nothing(watched: Watched, served: str) -> None:
+    with shown_over_http(watched, Address(served, 0)) as address:
+        told = {
+            host: answer_to(address.port, host)
+            for host in (str(address), f"LOCALHOST:{address.port}", f"evil.example:{address.port}", "evil.example", "")
+        }
+    own, by_name, *others = (b"cotally_phase" in each for each in told.values())
+    assert own
+    assert by_name
+    assert others == [served == "0.0.0.0"] * 3  # the control: shown beyond this machine, under any name
+    refused = f"HTTP/1.0 421 .*Ask for this page as http://{address}/metrics\n"
+    assert served == "0.0.0.0" or re.fullmatch(refused, told["evil.example"].decode(), re.DOTALL)
+
+
+def answer_to(port: int, host: str) -> bytes:
+    with socket.create_connection(("127.0.0.1", port), 20) as caller, caller.makefile("rb") as answer:
+        caller.sendall(f"GET /metrics HTTP/1.0\r\n{f'Host: {host}' if host else 'X: y'}\r\n\r\n".encode())
+        return answer.read()
 
 
 @pytest.mark.parametrize("trickles", [False, True])

@@ -610,7 +610,7 @@ def test_a_port_that_is_taken_is_not_free_under_any_name_of_its_host() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         for host in ("127.0.0.1", "localhost"):
-            with pytest.raises(ConfigError, match=f"^cannot listen on {host}:{port}: the port is in use$"):
+            with pytest.raises(ConfigError, match=f"^cannot listen on {host}:{port}: the port is in use: choose"):
                 check_free(host, port)
     check_free("127.0.0.1", port)
     check_free("192.0.2.1", 50_051)  # whether that host is ours is for another to say
