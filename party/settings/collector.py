@@ -131,32 +131,34 @@ _MOMENT = "a time with its zone, such as 2026-12-31T18:00:00+01:00"
 _ENDS = (Fraction(0), Fraction(1))
 _USUAL = Address("127.0.0.1", 8080)
 SURVEY: Final[Declared] = {
-    "title": Key(LINE, REQUIRED, "of the page"),
+    "title": Key(LINE, REQUIRED, "what the page is called"),
     "design": Key(LINE, "design.toml", "the questions' values, their groups and theta"),
-    "language": Key(LINE, "en", "of the texts"),
+    "language": Key(LINE, "en", "of the page, as browsers name it"),
     "direction": Key(Read(lambda top, key: top.choice(key, ("ltr", "rtl")), 'must be "ltr" or "rtl"'), "ltr",
-        'or "rtl"'),
-    "introduction": Key(Read(lambda top, key: top.text(key, "", controls=BLANKS), "text"), ""),
+        'of the writing: "rtl" for right to left'),
+    "introduction": Key(Read(lambda top, key: top.text(key, "", controls=BLANKS), "text"), "", "what the page "
+        "says before its questions"),
 }  # fmt: skip
 SERVER: Final[Declared] = {
     "listen": Key(address(lowest_port=0), _USUAL, 'with certificate and key, or behind a proxy, "0.0.0.0:8443"',
         f'"{_USUAL}"'),
     "address": Key(LINE, None, "what links begin with: where respondents find the page", f'"http://{_USUAL}/"'),
     "certificate": Key(LINE, None, "TLS by this file and key, in PEM", '"cert.pem"'),
-    "key": Key(LINE, None, "", '"key.pem"'),
+    "key": Key(LINE, None, "the key of this certificate, in PEM", '"key.pem"'),
     "proxy": Key(TEXTS, (), "proxies that do TLS: their word for who calls is taken", '["127.0.0.1"]'),
     "requests": Key(Between(1, 10**6), 60, "most submissions a minute from one address"),
     "submissions": Key(Between(1, 1000), 20, "most submissions by one link; each replaces the one before"),
 }  # fmt: skip
 STORE: Final[Declared] = {
-    "place": Key(LINE, "answers.sqlite", 'or "postgresql://user@host/database", password in PGPASSWORD'),
+    "place": Key(LINE, "answers.sqlite", 'where answers are kept: a file, or '
+        '"postgresql://user@host/database", password in PGPASSWORD'),
 }  # fmt: skip
 CLOSE: Final[Declared] = {
-    "date": Key(Read(_read_moment, _MOMENT), None, "a time", "2026-12-31T18:00:00+01:00"),
+    "date": Key(Read(_read_moment, _MOMENT), None, "no answer is taken after this time", "2026-12-31T18:00:00+01:00"),
     "half_width": Key(Exact(*_ENDS, 'must lie between 0 and 1, such as "1/20"', opens=_ENDS), None, "once there are "
         "answers enough for intervals of this half-width", '"1/20"'),
     "confidence": Key(Exact(*_ENDS, 'must lie between 0 and 1, such as "19/20"', opens=_ENDS), Fraction(19, 20),
-        "of these intervals"),
+        "how sure these intervals are"),
 }  # fmt: skip
 _TABLES = ("server", "store", "close", "questions", "texts", "population", "round_two")
 

@@ -40,8 +40,8 @@ ID_KEYS: Final[Declared] = {
         'columns: ["name", "birth"]', '"id"'),
     "id_alike": Key(TEXTS, USUAL_FORM.names, "what spellings of one id may differ in, the same at both parties "
         '(42.0 is 42); also "case", and "zeros" (0042 is 42)'),
-    "repeated": Key(Read(_read_repeated, ", ".join(f'"{each}"' for each in REPEATED)), REFUSE, "of an id that "
-        'occurs again: or keep its "first" or its "last" row'),
+    "repeated": Key(Read(_read_repeated, ", ".join(f'"{each}"' for each in REPEATED)), REFUSE, "where an id "
+        'occurs again: refuse the table, or keep the "first" or the "last" row of it'),
     "items": Key(NAME, None, "rows of ids and items: a column of 0 and 1 for each item", '"product"'),
 }  # fmt: skip
 

@@ -72,7 +72,8 @@ _SAID: Final = {
     "[agree] exact_counts",
     "most_bits": "of a tree alone: the tree ends where it would reveal more, n/50 being one bit for fifty people",
     "splits": 'a column by all its values, or by one cut or value; usual: "two-way" of a tree alone',
-    "leaves": "what is opened of a leaf of a tree alone: its class, or also the shares of the classes in tenths",
+    "leaves": "what is opened of a leaf of a tree alone: its class, or also (as `init` writes it) the "
+    "shares of the classes in tenths",
     "weights": 'what a record of a class counts for, as in ["yes=4"] (smc, without noise), or "balanced" of '
     "a class of ours, which shows the peer the ratio of its values",
     "min_support": "of rules: share of the people that an itemset must have",

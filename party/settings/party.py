@@ -81,8 +81,8 @@ class LifeBounds:
 
     most_runs: Annotated[int | None, _COUNT, "most runs on different terms over it: two can be subtracted"] = 1
     most_bits: Annotated[int | str | None, replace(BITS, word=ANY, other=SHARE_OF_RECORDS), "most bits that trees "
-        "alone, and predictions by them, may reveal: with each the peer may know one fact about a person; or a "
-        'number, "any"'] = SHARE_OF_RECORDS  # fmt: skip
+        "alone, and predictions by them, may reveal: with each the peer may know one fact about a "
+        'person; or a number, or "any"'] = SHARE_OF_RECORDS  # fmt: skip
     most_counts: Annotated[int | None, _COUNT, "most exact counts that all runs over it may reveal"] = None
     most_predictions: Annotated[int | None, replace(_COUNT, low=0), "most people about whom joint predictions may "
         "answer, over its life: an answer shows what our columns say of a person; none under epsilon"] = 0  # fmt: skip
@@ -218,7 +218,7 @@ class DisguiseSettings:
 class Acceptance:
     """What this party agrees to; None for any. `odds` bounds a disguised value either way, against any one other."""
 
-    methods: Annotated[tuple[Method, ...], PickList(Method)] = tuple(Method)
+    methods: Annotated[tuple[Method, ...], PickList(Method), "of which job.toml names one"] = tuple(Method)
     odds: Annotated[Fraction | None, _ODDS, 'strongest odds to 1 of a disguised value, or "any"'] = Fraction(2)
     omega: Annotated[Window, OMEGA, "most attributes that may get exact counts at a node"] = ALL
     counting: Annotated[tuple[Counting, ...], PickList(Counting), "of which job.toml names one"] = tuple(Counting)
@@ -476,8 +476,8 @@ def _read_groups(section: Section, key: str) -> int | tuple[tuple[str, ...], ...
 
 
 DISGUISE: Final[Declared] = {
-    "groups": Key(Read(_read_groups, _GROUPS.removeprefix("must be ")), None, 'or name the columns: [["age", '
-        '"city"], ["income"]]', "2"),
+    "groups": Key(Read(_read_groups, _GROUPS.removeprefix("must be ")), None, "columns that share a coin: how "
+        'many groups, or their columns: [["age", "city"], ["income"]]', "2"),
     "plain": Key(TEXTS, (), "columns that are not sensitive, sent as they are"),
 }  # fmt: skip
 

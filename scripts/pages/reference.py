@@ -100,6 +100,6 @@ def _table(sections: Mapping[str, Declared]) -> Iterator[str]:
         for name, key in keys.items():
             is_open = key.usual is REQUIRED or (key.usual is None and getattr(key.kind, "word", None) is None)
             usual = "" if is_open else f"`{toml_value(key.kind, key.usual)}`"
-            legal = key.kind.legal.removeprefix("must ").removeprefix("be ")
+            legal = key.kind.legal.removeprefix("must ").removeprefix("be ").removeprefix("lie ")
             yield f"| `{place}{name}` | {_plain(legal)} | {usual} | {_plain(key.comment)} |"
     yield ""
