@@ -9,6 +9,7 @@ fail, and nobody reads by what: its examples are not shrunk (`scripts/mutate`).
 Tests with the mark `full` run under `--all` alone (`scripts/test --all`), and properties then have more examples.
 """
 
+import gc
 import os
 import shutil
 import signal
@@ -58,6 +59,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if not config.getoption("--all"):
         config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("full")])
         items[:] = [item for item in items if not item.get_closest_marker("full")]
+
+
+def pytest_collection_finish() -> None:
+    """Look for no garbage in what was imported and collected, which is there to the end."""
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

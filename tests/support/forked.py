@@ -3,8 +3,10 @@
 A process that has the command's modules, and has done nothing, forks once for each that is to run. Such a process is as
 real as one that is started, with a file descriptor for each stream, a folder and an environment of its own; it is a
 child of the tests' process, which Linux makes the next parent of whatever has lost its own. Elsewhere it is started.
+It ends when all is done that was to be done at its end: to take apart what it has imported would copy that first.
 """
 
+import atexit
 import ctypes
 import fcntl
 import gc
@@ -83,6 +85,7 @@ def _read(line: socket.socket, size: int) -> bytes:
 
 def _serve(line: socket.socket) -> None:
     """Fork whenever asked; return in what is forked."""
+    atexit.register(_leave)  # the first, so that it is called after what those that are imported register
     for name in ("pyarrow.csv", "pyarrow.parquet"):  # what reads a table imports them then
         import_module(name)
     for command in COMMANDS.values():
@@ -114,6 +117,16 @@ def _serve(line: socket.socket) -> None:
         os.close(read)
 
 
+_codes = [1]  # of an end by an error that nobody has caught
+
+
+def _leave() -> None:
+    """Be no more."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(_codes[-1])
+
+
 def _become(words: list[str], folder: str, environment: dict[str, str], streams: list[int]) -> NoReturn:
     """Be the command."""
     for own, given in enumerate(streams):
@@ -132,7 +145,11 @@ def _become(words: list[str], folder: str, environment: dict[str, str], streams:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     sys.modules["__main__"] = sys.modules["party.cli.main"]  # which a worker process imports as its own
     sys.argv = ["cotally", *words]
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except SystemExit as end:
+        _codes.append(int(str(end.code)))
+        raise
 
 
 if __name__ == "__main__":
