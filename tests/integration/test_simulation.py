@@ -532,7 +532,7 @@ def test_a_copy_from_within_a_session_is_refused_if_the_other_has_heard_more_sin
     tmp_path: Path, name: str, later: int
 ) -> None:
     """Wherever it is made; where the party was killed at that very moment, it has forgotten nothing and goes on."""
-    refused, moments = [], few(range(7, 36, 2), 2)
+    refused, moments = [], few(range(7, 36, 2), 3)
     for at in moments:
         world = World(Sessions(tmp_path / str(at), CASE, 'odds = "any"\n'))
         world.back_up_within(name, at, later)

@@ -26,11 +26,16 @@ from protocols.randomized_response.unrelated_question import UnrelatedDesign
 from protocols.tables import Codes
 from tests.support.browser import Recorder, everything_kept, let_fall, load, recording
 from tests.support.collecting import BROWSER_DESIGNS, collector, survey_with_links
+from tests.support.examples import few
 
 ALARM = 1e-9
 """How often a right sampler fails its audit."""
 SHIFTS = Fraction(1, 30), Fraction(1, 20)
 """By how much theta must be off to be caught in 99 of 100 runs."""
+
+
+EITHER = pytest.mark.parametrize("survey", few([*BROWSER_DESIGNS], 2), indirect=True, scope="module")
+"""For what no kind of question changes."""
 
 
 class Survey:
@@ -145,6 +150,7 @@ def test_no_truth_leaves_and_both_sides_of_a_coin_look_alike(browser: webdriver.
     assert first.replace(texts[0].encode(), b"") == second.replace(texts[1].encode(), b"")
 
 
+@EITHER
 def test_a_code_is_not_sent_when_the_page_is_loaded(browser: webdriver.Chrome, survey: Survey) -> None:
     """So a collector cannot serve one person another page than others by her link."""
     code = survey.codes[3]
@@ -159,6 +165,7 @@ def answers_sent(sent: bytes) -> list[bytes]:
     return re.findall(rb'"answers":"([0-9a-f]*)"', sent)
 
 
+@EITHER
 def test_after_a_reload_nothing_is_asked_and_the_same_response_is_sent(
     browser: webdriver.Chrome, survey: Survey
 ) -> None:
@@ -178,6 +185,7 @@ def test_after_a_reload_nothing_is_asked_and_the_same_response_is_sent(
     assert len(set(sent)) == 1
 
 
+@EITHER
 def test_a_code_that_was_mistyped_leads_to_the_same_response_and_no_answer_can_be_changed(
     browser: webdriver.Chrome, survey: Survey
 ) -> None:
@@ -200,6 +208,7 @@ def test_a_code_that_was_mistyped_leads_to_the_same_response_and_no_answer_can_b
     assert len(set(sent)) == 1
 
 
+@EITHER
 def test_whoever_types_a_code_of_which_a_response_is_kept_is_told_so_and_sends_that(
     browser: webdriver.Chrome, survey: Survey
 ) -> None:
@@ -235,6 +244,7 @@ def test_the_page_is_answered_by_the_keyboard_alone(browser: webdriver.Chrome, s
     assert browser.execute_script("return document.activeElement.id") == "done"
 
 
+@EITHER
 def test_an_answer_cannot_leave_by_the_form_itself_even_without_the_script(
     browser: webdriver.Chrome, survey: Survey
 ) -> None:
@@ -249,6 +259,7 @@ def test_an_answer_cannot_leave_by_the_form_itself_even_without_the_script(
     assert survey.recorder.sent[before:] == b""
 
 
+@EITHER
 def test_a_script_that_was_slipped_into_the_page_does_not_run(browser: webdriver.Chrome, survey: Survey) -> None:
     load(browser, survey.link(survey.codes[6]))
     browser.execute_script(
@@ -302,6 +313,7 @@ def test_the_page_is_labelled_readable_and_fits_a_phone(browser: webdriver.Chrom
     }  # fmt: skip
 
 
+@EITHER
 def test_a_wrong_code_is_told_in_words_where_a_screen_reader_hears_it(
     browser: webdriver.Chrome, survey: Survey
 ) -> None:

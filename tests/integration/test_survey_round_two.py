@@ -21,7 +21,7 @@ from protocols.learning.naive_bayes import Model, NaiveBayes, bayes_of_counts
 from protocols.learning.tree import Leaf, Node, Split, Tree
 from protocols.survey.responses import survey_schema
 from protocols.tables import Schema
-from tests.support.browser import Recorder, everything_kept, recording
+from tests.support.browser import Recorder, everything_kept, load, recording
 from tests.support.collecting import ROUND_TWO, TESTABLE, add_links, collector, write_survey_files
 from tests.support.processes import cotally_here
 
@@ -52,11 +52,6 @@ def round_two(path: Path, round_one: subprocess.Popen[str], recorder: Recorder) 
     with collector(path) as (_, address):
         recorder.turn_to(address)
         yield
-
-
-def load(browser: webdriver.Chrome, address: str) -> None:
-    browser.get("about:blank")
-    browser.get(address)
 
 
 def answer(browser: webdriver.Chrome, personals: tuple[int, int]) -> None:
@@ -96,11 +91,11 @@ def bodies(recorder: Recorder, path: str) -> list[bytes]:
     return re.findall(rb"POST /" + path.encode() + rb" HTTP.*?\r\n\r\n(\{.*?\})", recorder.sent, re.DOTALL)
 
 
-def test_a_model_runs_on_answers_that_never_leave_nor_stay_and_one_bit_of_one_length_does(
+def test_a_model_runs_on_answers_that_never_leave_nor_stay_and_one_bit_of_one_length_does_once_and_for_all(
     browser: webdriver.Chrome, tmp_path: Path
 ) -> None:
-    path, codes = ask(tmp_path / "s", 4)
-    cases = [((0, 0), 0, "1"), ((0, 0), 1, "0"), ((1, 0), 0, "0"), ((0, 1), 1, "1")]
+    cases = [((0, 0), 0, "1"), ((1, 0), 0, "0"), ((0, 1), 1, "1"), ((0, 0), 1, "0")]
+    path, codes = ask(tmp_path / "s", len(cases))
     with collector(path) as (first, address), recording(address) as recorder:
         site = f"http://{recorder.address}/#"
         for code, (personals, *_) in zip(codes, cases, strict=True):
@@ -116,9 +111,17 @@ def test_a_model_runs_on_answers_that_never_leave_nor_stay_and_one_bit_of_one_le
                 before = recorder.sent.count(b"POST")
                 answer_once_more(browser, personals, coin)
                 assert recorder.sent.count(b"POST") == before + 1
-            assert [each.keys() for each in kept(browser)] == [{"response", "bit"}] * 4
+            assert [each.keys() for each in kept(browser)] == [{"response", "bit"}] * len(cases)
             assert all(set(each["bit"]) == {"round", "said"} for each in kept(browser))  # type: ignore[call-overload]
-        sent = bodies(recorder, "test")
+            for _ in range(2):  # the last link is opened again, and nothing is asked
+                load(browser, site + codes[-1])
+                assert not browser.find_element(By.NAME, "p0").is_displayed()
+                assert browser.find_element(By.ID, "made").text.startswith("What this link sends is made")
+                send(browser)
+                shown = browser.find_element(By.ID, "sent").get_attribute("textContent")
+                assert shown == "What was sent again: the rule is wrong about your personal answers."
+        *sent, again, later = bodies(recorder, "test")
+        assert again == later == sent[-1]
         assert [json.loads(body)["bit"] for body in sent] == [bit for *_, bit in cases]
         assert len({len(body) for body in sent}) == 1
         assert all(json.loads(body).keys() == {"format", "round", "code", "bit"} for body in sent)
@@ -135,31 +138,6 @@ def publish(path: Path) -> None:
         cotally_here("survey", "publish", path, model, table, "--test", "1/5"),
     ]
     assert [ended.code for ended in done] == [0, 0, 0], done
-
-
-def test_a_bit_is_made_once_and_is_the_same_whenever_the_link_is_opened(
-    browser: webdriver.Chrome, tmp_path: Path
-) -> None:
-    path, (code,) = ask(tmp_path / "s", 1)
-    with collector(path) as (first, address), recording(address) as recorder:
-        link = f"http://{recorder.address}/#{code}"
-        load(browser, link)
-        browser.execute_script("localStorage.clear()")
-        answer(browser, (0, 0))
-        with round_two(path, first, recorder):
-            load(browser, link)
-            answer_once_more(browser, (0, 0), 1)
-            for _ in range(2):
-                load(browser, link)
-                assert not browser.find_element(By.NAME, "p0").is_displayed()
-                assert browser.find_element(By.ID, "made").text.startswith("What this link sends is made")
-                send(browser)
-                shown = browser.find_element(By.ID, "sent").get_attribute("textContent")
-                assert shown == "What was sent again: the rule is wrong about your personal answers."
-        assert len(bodies(recorder, "test")) == 3
-        assert len(set(bodies(recorder, "test"))) == 1
-    with store_of(read_collector_settings(path)) as store:
-        assert store.bits().bits == 1
 
 
 SIZES = (2, 3, 4, 2, 3)
