@@ -40,25 +40,10 @@ def run(*command: str, folder: Path) -> str:
     return done.stdout
 
 
-@pytest.fixture(scope="module")
-def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A source archive, built from a copy, for a build writes beside what it reads, and unpacked elsewhere."""
-    source, built = tmp_path_factory.mktemp("copy") / "source", tmp_path_factory.mktemp("archive")
-    shutil.copytree(ROOT, source, ignore=shutil.ignore_patterns(*SKIPPED))
-    run("-c", f"from setuptools import build_meta; build_meta.build_sdist({str(built)!r})", folder=source)
-    with tarfile.open(next(built.glob("cotally-*.tar.gz"))) as archive:
-        archive.extractall(built, filter="data")
-    return next(path for path in built.iterdir() if path.is_dir())
-
-
-@pytest.fixture(scope="module")
-def wheel(unpacked: Path, tmp_path_factory: pytest.TempPathFactory) -> set[str]:
-    """The names of the files in a wheel built from the archive."""
-    built = tmp_path_factory.mktemp("wheel")
-    options = ("--quiet", "--no-deps", "--no-build-isolation", "--no-index", "--wheel-dir", str(built))
-    run("-m", "pip", "wheel", *options, ".", folder=unpacked)
-    with zipfile.ZipFile(next(built.glob("cotally-*.whl"))) as archive:
-        return set(archive.namelist())
+def build(kind: str, folder: Path, built: Path) -> Path:
+    """Build an archive or a wheel of what stands in a folder, as `pip` lets it be built."""
+    run("-c", f"from setuptools import build_meta; build_meta.build_{kind}({str(built)!r})", folder=folder)
+    return next(path for path in built.iterdir() if path.is_file())
 
 
 def files(folder: Path) -> set[str]:
@@ -69,25 +54,29 @@ def files(folder: Path) -> set[str]:
     }
 
 
-def test_a_source_archive_holds_every_file_and_its_tests_run_from_it(unpacked: Path) -> None:
+def test_an_archive_of_every_file_runs_its_tests_and_makes_a_wheel_of_both_packages_and_the_licence(
+    tmp_path: Path,
+) -> None:
+    """The archive is built from a copy, for a build writes beside what it reads, and unpacked elsewhere."""
+    source, built, wheels = (tmp_path / name for name in ("source", "built", "wheels"))
+    shutil.copytree(ROOT, source, ignore=shutil.ignore_patterns(*SKIPPED))
+    built.mkdir()
+    with tarfile.open(build("sdist", source, built)) as archive:
+        archive.extractall(built, filter="data")
+    (unpacked,) = (path for path in built.iterdir() if path.is_dir())
     assert {".ci/run", "proto/party/wire/v1/node.proto", "scripts/lock", "tests/corpus/page.txt"} <= files(ROOT)
     assert files(ROOT) - files(unpacked) == set()
     tests = ("tests/test_maps.py", "tests/test_wire_version.py")  # which need no bytecode of the product
     run("-m", "pytest", "--noconftest", "-p", "no:cacheprovider", *tests, folder=unpacked)
-
-
-def test_a_wheel_holds_every_file_of_both_packages(wheel: set[str]) -> None:
+    wheels.mkdir()
+    with zipfile.ZipFile(build("wheel", unpacked, wheels)) as archived:
+        wheel = set(archived.namelist())
     kept = {name for name in files(ROOT) if name.startswith(tuple(f"{package}/" for package in PACKAGES))}
     assert {"party/py.typed", "protocols/DESIGN.md", "party/datasets/adult.csv.xz"} <= kept
     facade = "party/api/"  # what programs import as `cotally`
-    assert {name for name in wheel if name.startswith((*PACKAGES, "cotally/"))} == {
-        name.removeprefix(facade) for name in kept
-    }
-    assert "cotally/py.typed" in wheel
-
-
-def test_a_wheel_holds_the_licence_and_nothing_else(wheel: set[str]) -> None:
-    others = {name.partition("/")[2] for name in wheel if not name.startswith((*PACKAGES, "cotally/"))}
+    own = {name for name in wheel if name.startswith((*PACKAGES, "cotally/"))}
+    assert own == {name.removeprefix(facade) for name in kept} >= {"cotally/py.typed"}
+    others = {name.partition("/")[2] for name in wheel - own}
     assert others == {"METADATA", "RECORD", "WHEEL", "entry_points.txt", "top_level.txt", "licenses/LICENSE"}
 
 

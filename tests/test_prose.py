@@ -7,6 +7,7 @@ argument to one, or in a name or a returned value that is used so and, if others
 import ast
 import re
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -72,26 +73,35 @@ class Sources:
     """The syntax of some modules, and who stands in what."""
 
     def __init__(self, texts: dict[str, str]) -> None:
-        self.trees = {path: ast.parse(text) for path, text in texts.items()}
-        self.parent = {c: p for tree in self.trees.values() for p in ast.walk(tree) for c in ast.iter_child_nodes(p)}
-        every = [node for tree in self.trees.values() for node in ast.walk(tree)]
+        self.parent: dict[ast.AST, ast.AST] = {}
+        self.nodes = {path: self._walked(ast.parse(text)) for path, text in texts.items()}
         self.known: dict[tuple[str, ast.AST | None], bool] = {}
         self.handing: dict[str, set[int | str]] = {}
-        for function in (node for node in every if isinstance(node, Function)):
-            self.handing.setdefault(function.name, set()).update(self._handed_on(function))
         self.uses: dict[str, list[ast.AST]] = {}
-        for node in every:
+        for node in chain.from_iterable(self.nodes.values()):
             name = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
             if name and isinstance(getattr(node, "ctx", None), ast.Load):
                 self.uses.setdefault(name, []).append(node)
+            if isinstance(node, ast.Raise) or _MAKERS.search(called(node)):
+                self._hand_on(node)
 
-    def _handed_on(self, function: Function) -> set[int | str]:
-        """Return the arguments, by place and by name, of which a function makes an error."""
-        own = [argument.arg for argument in (*function.args.args, *function.args.kwonlyargs)]
-        own = own[own[:1] in (["self"], ["cls"]) :]
-        makers = [n for n in ast.walk(function) if isinstance(n, ast.Raise) or _MAKERS.search(called(n))]
-        used = {n.id for maker in makers for n in ast.walk(maker) if isinstance(n, ast.Name)}
-        return {key for place, name in enumerate(own) if name in used for key in (place, name)}
+    def _walked(self, tree: ast.AST) -> list[ast.AST]:
+        """Return what stands in a tree, and note in what."""
+        found = [tree]
+        for node in found:  # which grows meanwhile
+            for child in ast.iter_child_nodes(node):
+                self.parent[child] = node
+                found.append(child)
+        return found
+
+    def _hand_on(self, maker: ast.AST) -> None:
+        """Note the arguments, by place and by name, of which functions make this error."""
+        used = {node.id for node in ast.walk(maker) if isinstance(node, ast.Name)}
+        for function in (node for node in self.above(maker) if isinstance(node, Function)):
+            own = [argument.arg for argument in (*function.args.args, *function.args.kwonlyargs)]
+            own = own[own[:1] in (["self"], ["cls"]) :]
+            handed = {key for place, name in enumerate(own) if name in used for key in (place, name)}
+            self.handing.setdefault(function.name, set()).update(handed)
 
     def _is_handed(self, part: ast.AST, call: ast.AST) -> bool:
         """Tell whether a part of a call is an argument of which an error is made."""
@@ -153,7 +163,7 @@ class Sources:
     def prose(self, path: str) -> list[str]:
         """Return the texts of a module that are no docstrings and no errors."""
         found = []
-        for node in ast.walk(self.trees[path]):
+        for node in self.nodes[path]:
             over = self.parent.get(node)
             if words(node) < 4 or isinstance(over, ast.Expr | ast.JoinedStr) or self.is_error(node):
                 continue
@@ -173,7 +183,7 @@ def sources() -> Sources:
 
 
 def test_prose_for_people_stands_in_one_place(sources: Sources) -> None:
-    assert [text for path in sources.trees if path not in EXCEPTIONS for text in sources.prose(path)] == []
+    assert [text for path in sources.nodes if path not in EXCEPTIONS for text in sources.prose(path)] == []
 
 
 def test_each_exception_is_still_one(sources: Sources) -> None:
