@@ -20,13 +20,17 @@ def measure(
     return model.ByPaillier(key, model.calibrate(key, encryption(key), workers))
 
 
-def forecast_agreed(agreed: Agreement, local: PartyInputs, means: model.Means) -> model.Forecast:
-    """Return what the run will cost."""
+def agreed_sizes(agreed: Agreement, local: PartyInputs) -> model.Sizes:
+    """Return what both parties bring."""
     schema = agreed.learning.schema
-    sizes = model.Sizes(
+    return model.Sizes(
         records=len(local.records),
         sides=(schema.sizes_of(local.party), schema.sizes_of(agreed.peer)),
         class_holder=None if len(schema.class_owners) > 1 else int(schema.class_owners[0] != local.party),
         classes=schema.classes,
     )
-    return model.forecast(sizes, agreed.terms, means)
+
+
+def forecast_agreed(agreed: Agreement, local: PartyInputs, means: model.Means) -> model.Forecast:
+    """Return what the run will cost."""
+    return model.forecast(agreed_sizes(agreed, local), agreed.terms, means)

@@ -4,21 +4,34 @@ It is asked as soon as the settings allow the job, before our table and what was
 these refuse, a peer would learn without a signature. No signature widens a bound. A job that waits is put on
 record with what it would reveal, and stays there: proposed again, in whatever session, it is the same. The digest that
 people sign is under our secret, over the peer, the job, our table and how it is disguised. So another term, or another
-table of ours, is another proposal; and with another table, or list, of the peer's than an approved job began with, the
-job waits again under another name.
+table of ours, is another proposal; and with another table, or list, of the peer's than an approved job began with, or
+with columns by which it would reveal more than was signed, the job waits again under another name.
+
+What a job would reveal is worked out once the answer has left, which so shows nothing of our table by its time.
 """
 
 import json
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from party.compute import available_cpus
-from party.forecast.agreed import measure
-from party.forecast.model import forecast, guess_rules, guess_splits, likely_tree_bits, most_counts
+from party.forecast.agreed import agreed_sizes, measure
+from party.forecast.model import (
+    Sizes,
+    forecast,
+    guess_rules,
+    guess_splits,
+    likely_tree_bits,
+    most_counts,
+    most_tree_bits,
+)
 from party.keys.identity import read_identity, signatures, signed_here
 from party.node.aligning import Offers
-from party.node.check import Supposed, assess, sends_copy, supposed_run
+from party.node.check import Supposed, sends_copy, supposed_run
 from party.node.policy import check_job
 from party.records.approvals import IsGood, Proposal, decision_statement, named_proposal, proposals, read_name
 from party.records.ledger import Calendar, PeerEntries, date_text, has_ledger, join_ledger, now
@@ -29,8 +42,9 @@ from protocols.errors import InputError
 from protocols.jobs import Align, Crosstab, Job, Predict, Train
 from protocols.randomness import canonical, keyed_digest
 from protocols.terms import MiningTerms, Terms
-from protocols.two_party.agreement import Objection
-from protocols.two_party.inputs import PartyInputs
+from protocols.two_party.agreement import Agreement, Objection
+from protocols.two_party.crosstab import Crossed
+from protocols.two_party.inputs import PartyInputs, training_records
 
 MOST_WAITING: Final = 8
 """How many undecided jobs that a peer has caused are kept."""
@@ -78,6 +92,17 @@ class Approvals:
     is_good: IsGood
     initiates: bool
     _asked: Job | None = field(default=None, init=False)
+    _new: tuple[ProposalEntry, Callable[[], WouldReveal]] | None = field(default=None, init=False)
+
+    @contextmanager
+    def keeping(self) -> Iterator[None]:
+        """Put a new proposal on record at the end of a session, with what it would reveal: worked out no sooner."""
+        try:
+            yield
+        finally:
+            if self._new is not None:
+                said, would = self._new
+                self.pages.write(replace(said, reveals=would()))
 
     def judge_job(self, job: Job) -> Objection | None:
         """Object to a job that people must approve and have not, and keep it for them."""
@@ -87,44 +112,70 @@ class Approvals:
         self._asked = job
         return self._judge(job)
 
-    def judge_tables(self, what: str, theirs: bytes) -> Objection | None:
+    def judge_tables(self, what: str, theirs: bytes, would: WouldReveal | None = None) -> Objection | None:
         """Object to another table or list of the peer's, by its commitment, than the approved job began with.
 
         And to another table of ours than was approved: `local` may have been read again since the job was judged.
+
+        Args:
+            what: A table or a list.
+            theirs: Its commitment.
+            would: What the job would reveal with it, where the peer's columns are known.
         """
         if self._asked is None:
             return None
         flaw = self._judge(self._asked)
-        if flaw is not None or self._begins_with(self._digest(self._asked), what, theirs):
+        if flaw is not None:
             return flaw
-        return self._judge(self._asked, what, theirs)
-
-    def judge_same_list(self) -> Objection | None:
-        """Object likewise, where the peer's list is ours."""
-        return self.judge_tables("list", _OUR_LIST)
-
-    def _begins_with(self, proposal: bytes, what: str, theirs: bytes) -> bool:
-        """Return whether the approved job first began with this table or list, and note that it does if it begins."""
+        proposal = self._digest(self._asked)
         begun = self.pages.noted(ProposedTableEntry, self.local.dataset)
         known = [each.theirs for each in begun if (each.proposal, each.what) == (proposal, what)]
-        if not known:
+        other = None if theirs in known or not known else what
+        if would is not None and other is None and would.passes(self._found()[proposal].said.reveals):
+            other = "columns"
+        if other is not None:
+            flaw = self._judge(self._asked, other, canonical(theirs, would.amount if would else b""), would)
+        if flaw is None and not known:
             self.pages.write(ProposedTableEntry(self.local.dataset, proposal, what, theirs))
-        return theirs in known or not known
+        return flaw
 
-    def _judge(self, job: Job, other: str | None = None, theirs: bytes = b"") -> Objection | None:
-        digest, found = self._digest(job, other, theirs), proposals(self.pages.ledger.entries(), self.is_good)
-        proposal = next((each for each in found if each.said.proposal == digest), None)
-        if proposal is None and self._is_full(found, by_peer=not self.initiates or other is not None):
+    def judge_agreed(self, agreed: Agreement | Crossed, local: PartyInputs) -> Objection | None:
+        """Object likewise to the table with which a job was agreed, or to more than was signed."""
+        if self._asked is None:
+            return None
+        match agreed:
+            case Crossed():
+                would = WouldReveal(counts=agreed.cells, epsilon=agreed.terms.noise)
+            case Agreement():
+                would = would_reveal(local, agreed.terms, agreed_sizes(agreed, local))
+        return self.judge_tables("table", agreed.commitment, would)
+
+    def judge_same_list(self) -> Objection | None:
+        """Object likewise, where the peer's list is ours; the one that an alignment has left to both is no other."""
+        if self._asked is not None and len(self.local.records) < self.local.listed:
+            return self._judge(self._asked)
+        return self.judge_tables("list", _OUR_LIST)
+
+    def _found(self) -> dict[bytes, Proposal]:
+        return {each.said.proposal: each for each in proposals(self.pages.ledger.entries(), self.is_good)}
+
+    def _judge(
+        self, job: Job, other: str | None = None, theirs: bytes = b"", would: WouldReveal | None = None
+    ) -> Objection | None:
+        digest, found = self._digest(job, other, theirs), self._found()
+        proposal = found.get(digest)
+        if proposal is None and self._is_full([*found.values()], by_peer=not self.initiates or other is not None):
             return Objection(
                 "approval",
                 f"{MOST_WAITING} jobs of {self.pages.peer.name} wait, so no other is kept: decide about these "
                 f"(`cotally status {self.config.folder}`)",
             )
         if proposal is None:
-            would = self._would_reveal(job)
             content, records = job_content(job), len(self.local.records)
-            said = ProposalEntry(self.local.dataset, digest, content, self.initiates, records, would, other)
-            self.pages.write(said)
+            said = ProposalEntry(
+                self.local.dataset, digest, content, self.initiates, records, would or WouldReveal(), other
+            )
+            self._new = said, partial(self._would_reveal, job) if would is None else lambda: would
             proposal = Proposal(said, self.pages.peer, self.pages.date())
         return self._objection(proposal)
 
@@ -136,13 +187,15 @@ class Approvals:
             )
         if not proposal.waits(approvals):
             return None
-        by = "we propose" if self.initiates else f"{self.pages.peer.name} proposes"
+        peer = self.pages.peer.name
+        by = "we propose" if self.initiates else f"{peer} proposes"
+        more = f" (more than was signed, by {peer}'s columns)" if proposal.said.other == "columns" else ""
         needed = proposal.still_needed(approvals)
         who = "one person" if needed == 1 else f"{needed} people"
         return Objection(
             "approval",
-            f"{by} job {proposal.name}, which waits for {who} here to approve it: `cotally status {folder}` shows it, "
-            "`cotally approve` signs it",
+            f"{by} job {proposal.name}{more}, which waits for {who} here to approve it: `cotally status {folder}` "
+            "shows it, `cotally approve` signs it",
         )
 
     def _would_reveal(self, job: Job) -> WouldReveal:
@@ -158,11 +211,12 @@ class Approvals:
                 cells = sizes.get(asked.column_of(initiates=self.initiates), 0) * local.limits.most_values
                 return WouldReveal(counts=cells or None, epsilon=asked.noise if cells else None)
             case Train(terms):
-                try:
+                would = would_reveal(local, terms, supposed_run(local, terms, Supposed(max(1, len(local.attributes)))))
+                try:  # NB: after that work, which so takes as long where our table or ledger refuses the job
                     check_job(local, self.config, job)
-                    return would_reveal(local, self.config, terms)
-                except InputError:  # which our table or ledger refuses, once people have signed it
+                except InputError:
                     return WouldReveal()
+                return would
 
     def _is_full(self, found: list[Proposal], *, by_peer: bool) -> bool:
         """Return whether as many wait as a peer may cause: by jobs, or by other tables and lists to a job of ours."""
@@ -210,16 +264,18 @@ def decide(folder: Path, secret: bytes, run: str, who: str, *, approved: bool, c
         return named_proposal(proposals(ledger.entries(), signed_here(folder)), run)
 
 
-def would_reveal(local: PartyInputs, config: PartyConfig, terms: Terms) -> WouldReveal:
-    """Return what training on these terms would reveal and cost with a peer whose columns are like ours."""
-    supposed = Supposed(max(1, len(local.attributes)))
-    found, sizes = assess(local, config, terms, supposed), supposed_run(local, terms, supposed)
-    splits = guess_splits(sizes.domains, terms, found.records)
-    likely, rules = found.likely, None
+def would_reveal(local: PartyInputs, terms: Terms, sizes: Sizes) -> WouldReveal:
+    """Return what training on these terms would reveal and cost, with what both parties bring."""
+    domains, classes, train = sizes.domains, sizes.classes, training_records(sizes.records, terms)
+    most, likely, rules = most_counts(domains, classes, train, terms), None, None
     if isinstance(terms, MiningTerms):
-        rules = guess_rules(local, terms)
+        try:
+            rules = guess_rules(local, terms)
+        except InputError:  # of our own sets more are frequent than the job allows
+            return WouldReveal(counts=most, likely_counts=0)
+        likely = rules.counts
     elif terms.reveals_counts:
-        likely = most_counts(sizes.domains, sizes.classes, found.records, terms, max(1, round(splits)))
+        likely = most_counts(domains, classes, train, terms, max(1, round(guess_splits(domains, terms, train))))
     means = measure(terms, local, local.computing.encryption, available_cpus())
     cost = forecast(sizes, terms, means, rules=rules)
     read = None
@@ -227,9 +283,9 @@ def would_reveal(local: PartyInputs, config: PartyConfig, terms: Terms) -> Would
         told = local.disclosed(local.design(terms.theta, class_is_shared=False))
         read = (len(local.records),) * 2 if told is None else (told.copy.whole, told.copy.records)
     return WouldReveal(
-        bits=found.bits,
-        likely_bits=likely_tree_bits(sizes.domains, sizes.classes, sizes.records, terms),
-        counts=found.most or None,
+        bits=most_tree_bits(domains, classes, sizes.records, terms),
+        likely_bits=likely_tree_bits(domains, classes, sizes.records, terms),
+        counts=most or None,
         likely_counts=likely,
         epsilon=terms.epsilon,
         read=read,

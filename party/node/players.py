@@ -226,7 +226,7 @@ def _train(terms: Terms, opening: Opening, session: Session) -> Trained | FoundR
     def judge(agreed: Agreement) -> Objection | None:
         changed = memory.judge(agreed) or session.runs.judge(_contents(local, agreed))
         flaw = changed or session.account.judge(agreed)
-        return flaw or session.approvals.judge_tables("table", agreed.commitment)
+        return flaw or session.approvals.judge_agreed(agreed, local)
 
     note_columns(session.pages, local)
     agreed = drive(agree_on_training(local, terms, channel.peer, opening.nonces, judge), channel, session.watching())
@@ -273,7 +273,7 @@ def _count(terms: CrosstabTerms, opening: Opening, session: Session) -> Tabulate
 
     def judge(agreed: Crossed) -> Objection | None:
         flaw = memory.judge_crosstab(agreed) or session.account.judge_crosstab(agreed)
-        return flaw or session.approvals.judge_tables("table", agreed.commitment)
+        return flaw or session.approvals.judge_agreed(agreed, local)
 
     note_columns(session.pages, local.bringing_column(terms.column_of(initiates=initiates)))
     role = agree_on_crosstab(local, terms, session.channel.peer, opening.nonces, initiates=initiates, judge=judge)

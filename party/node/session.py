@@ -100,21 +100,21 @@ def run_session(
             clock.show(progress)
             runs.follow(progress)
 
+        approvals = Approvals(local, config, pages, host.offers, signed_here(config.folder), initiates=job is not None)
         session = Session(
             local,
             config,
             replace(host, on_progress=on_progress),
             memory=Memory(local, pages, config.agree.epsilon),
             account=Account(local, config.agree.life, ledger),
-            approvals=Approvals(
-                local, config, pages, host.offers, signed_here(config.folder), initiates=job is not None
-            ),
+            approvals=approvals,
             comparisons=comparisons_of(pages, local),
             channel=channel,
             runs=runs,
             show_heads=lambda: drive(_sign_ledgers(ends), channel),
         )
         with (
+            approvals.keeping(),
             runs.watched(),
             heeding_cancels(config.folder, secret, lambda: runs.at_work, channel.interrupt),
             heeding(local.compute, channel.check),

@@ -279,6 +279,8 @@ class CrosstabEntry(EntryOfData, kind="crosstab"):
 class WouldReveal(_Declared):
     """What a proposed job would reveal at most, what it probably would, and what it would cost: by what was known then.
 
+    A run may not reveal more: it ends, and people decide again about what it would with the peer's columns.
+
     `bits` are of a tree alone, `counts` exact or with noise of `epsilon`; `read` are the whole records that a receiver
     reads of our copy, of how many; `people` are those whom answers may be about, or whose ids are compared.
     """
@@ -293,11 +295,21 @@ class WouldReveal(_Declared):
     seconds: float | None = None
     megabytes: float | None = None
 
+    @property
+    def amount(self) -> bytes:
+        """What people sign as the most that is revealed, as bytes."""
+        return f"{self.bits} {self.counts}".encode()
+
+    def passes(self, signed: "WouldReveal") -> bool:
+        """Return whether this is more than was signed."""
+        return (self.bits or 0) > (signed.bits or 0) or (self.counts or 0) > (signed.counts or 0)
+
 
 class ProposalEntry(EntryOfData, kind="proposal"):
     """A job that waits for people to decide, ours or the peer's, by a digest of all that they decide about.
 
-    `other` is what of the peer's, its table or list, is not as it was when the same job was approved before.
+    `other` is what of the peer's, its table or list, is not as it was when the same job was approved before, or
+    "columns" where the job reveals more by them than was signed; by a table's columns `reveals` is then.
     """
 
     proposal: bytes

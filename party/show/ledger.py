@@ -277,16 +277,23 @@ def proposed_lines(job: Proposal) -> Iterator[str]:
     shown = ((name, _value(value)) for name, value in named if name == "noise" or value not in (None, []))
     terms = (f"{name.removesuffix('_name')} = {value}" for name, value in shown)
     of = "us" if said.ours else job.peer.name
-    again = "" if said.other is None else f", with another {said.other} of {job.peer.name} than it began with"
+    peer = job.peer.name
+    again = "" if said.other is None else f", with another {said.other} of {peer} than it began with"
+    again = f", more than was signed by {peer}'s columns" if said.other == "columns" else again
+    known = f"with {peer}'s columns" if said.other in ("table", "columns") else f"if {peer}'s columns are like ours"
     yield f"Job {job.name} of {of}: {_job_text(said.job)}{again}, proposed {job.time}"
     yield f"  terms: {printable(', '.join(terms))}"
-    yield f"  by what was known then, of {said.records:,} records: {_would_text(said.reveals)}"
+    by = known if said.job["kind"] == "train" else "by what was known then"
+    yield f"  {by}, of {said.records:,} records: {_would_text(said.reveals)}"
     for name, approved, time in job.words.values():
         yield f"  {'approved' if approved else 'refused'} by {printable(name)}, {time}"
 
 
 def _value(value: object) -> str:
     return "none" if value is None else json.dumps(value, ensure_ascii=False)  # NB: a peer chooses its texts
+
+
+_NAMES = "names of columns and values, and the number of records,"
 
 
 def _would_text(would: WouldReveal) -> str:
@@ -301,7 +308,9 @@ def _would_text(would: WouldReveal) -> str:
     parts += [] if would.read is None else ["a copy of which {:,} of {:,} whole records are read".format(*would.read)]
     parts += [] if would.people is None else [f"{would.people:,} people asked about"]
     parts += [] if would.seconds is None else [f"about {would.seconds:,.0f} s and {would.megabytes} MB"]
-    return "; ".join(parts) or "nothing, since our table or what was revealed before refuses it"
+    parts += [] if would.likely_counts != 0 else [f"our table refuses it in the run: {_NAMES} cross before"]
+    refused = "no tree and no count, since our table or what was revealed before refuses it"
+    return "; ".join(parts) or f"{refused}; {_NAMES} may cross before it does"
 
 
 def proposal_lines(jobs: Sequence[Proposal], approvals: int) -> Iterator[str]:

@@ -32,9 +32,20 @@ def waiting(pair: Pair) -> list[dict[str, Any]]:
     return [*json.loads(ended.out)["proposals"]]
 
 
+def kept(pair: Pair) -> dict[str, Any]:
+    """Return the job that waits, the last one, as soon as it is on record: the peer hears before that it does."""
+    return next(found[-1] for _ in range(1000) if (found := waiting(pair)))
+
+
+def signed_for_columns(pair: Pair, *names: str) -> dict[str, Any]:
+    """Sign the job that waits again, since it reveals more by Bob's columns: one more than Alice has; return it."""
+    job = next(last for _ in range(1000) for last in waiting(pair)[-1:] if last.get("other") == "columns")
+    assert [cotally("approve", str(pair.alice), job["run"], "--as", name).code for name in names] == [0] * len(names)
+    return job
+
+
 def decides(pair: Pair, name: str, command: str = "approve") -> Ended:
-    (job,) = waiting(pair)
-    return cotally(command, str(pair.alice), job["run"], "--as", name)
+    return cotally(command, str(pair.alice), kept(pair)["run"], "--as", name)
 
 
 def test_a_job_by_hand_waits_over_a_restart_of_both_and_runs_when_two_people_have_signed_it(pair: Pair) -> None:
@@ -45,9 +56,9 @@ def test_a_job_by_hand_waits_over_a_restart_of_both_and_runs_when_two_people_hav
         assert (proposed.code, proposed.out[:24]) == (0, "alice keeps this job for")
         assert [cotally_here("propose", pair.bob, job).code for _ in range(10)] == [0] * 10
         (pair.bob / "elsewhere.csv").rename(data)
-        (kept,) = waiting(pair)
-        assert kept["job"]["class_name"] == "class"
-        assert kept["reveals"]["counts"] > 0
+        first = kept(pair)
+        assert first["job"]["class_name"] == "class"
+        assert first["reveals"]["counts"] > 0
         assert "waits for 1 person: `cotally approve" in decides(pair, "Ann").out
         alice.kill()
         _, said = alice.communicate()
@@ -64,6 +75,7 @@ def test_a_job_by_hand_waits_over_a_restart_of_both_and_runs_when_two_people_hav
         assert caller.stderr is not None
         assert any("asking again until then" in line for line in caller.stderr)
         assert "approved: it runs" in decides(pair, "Ben").out
+        assert signed_for_columns(pair, "Ann", "Ben")["reveals"]["counts"] > first["reveals"]["counts"]
         assert finish(caller, 120).code == 0
         alice.terminate()
         assert finish(alice).code == 0
@@ -74,7 +86,7 @@ def test_a_job_by_hand_waits_over_a_restart_of_both_and_runs_when_two_people_hav
     page = pair.folder / "page.md"
     assert cotally_here("report", pair.alice, "-o", page).code == 0
     for text in (shown, page.read_text()):
-        assert f"Job {kept['run']} of bob" in text
+        assert f"Job {first['run']} of bob" in text
         assert "approved by Ben" in text
 
 
@@ -113,7 +125,7 @@ def test_a_job_waits_again_where_the_session_reads_another_table_than_people_app
     theirs.write_text("".join(theirs.read_text().splitlines(keepends=True)[:-1]))
     with serving(pair):
         assert cotally_here("propose", pair.bob, job).code == 0
-        (approved,) = waiting(pair)
+        approved = kept(pair)
         decides(pair, "Ann")
         lines = before.splitlines(keepends=True)
         values = [line.split(",", 1) for line in lines[1:]]
@@ -122,8 +134,9 @@ def test_a_job_waits_again_where_the_session_reads_another_table_than_people_app
         caller = start(*pair.train_arguments(job, *QUIET))
         assert caller.stderr is not None
         assert any("decide about this job by hand" in line for line in caller.stderr)
-        (other,) = waiting(pair)
+        other = kept(pair)
         assert other["run"] != approved["run"]
         ours.write_text(before)
+        signed_for_columns(pair, "Ann")
         assert finish(caller, 120).code == 0  # the control: over the table that was approved it runs
     assert [each["run"] for each in waiting(pair)] == [other["run"]]

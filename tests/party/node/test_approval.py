@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from itertools import count
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ import pytest
 from party.cli import train
 from party.errors import PeerLostError
 from party.keys.identity import read_identity, signatures
+from party.node import approval
 from party.node.approval import MOST_WAITING, decide, is_bounded
 from party.node.session import propose_job
 from party.records.approvals import Proposal, decision_statement, proposals
@@ -28,6 +30,7 @@ from protocols.role import Message
 from protocols.terms import Learner, RuleTerms, Terms
 from protocols.two_party.agreement import _PEER_WANTS
 from tests.party.node.test_going_on import Meeting, assert_done, until
+from tests.support.cases import correlated
 from tests.support.channels import memory_channels
 from tests.support.offering import Offering, assert_not_answered, classes
 from tests.support.parties import make_terms
@@ -35,6 +38,10 @@ from tests.support.sessions import ANY_ODDS, CASE, NAMES, Sessions, contents, of
 
 MAY = datetime(2026, 5, 1, tzinfo=UTC)
 TREE = with_terms(CASE, method="smc", reveal="tree", max_depth=2, most_bits=40)
+
+
+LIKE = replace(CASE, sizes=dict.fromkeys(CASE.sizes, (2, 2)), codes=correlated((2, 2, 2, 2, 2), 80, seed=1, flips=0.5))
+"""With columns of both sides that are alike: what people sign before they know the peer's is true."""
 
 
 def by_hand(
@@ -160,9 +167,96 @@ def test_a_guess_at_our_table_gets_no_answer_before_people_have_signed_it(
     assert [answer_to(sessions, job) for job in (fits, guess)] == ["approval", "approval"]
     said = [each.said.reveals for each in proposed(sessions)]
     assert said[0] != said[1] == WouldReveal()
-    assert "nothing, since our table" in "".join(proposal_lines(proposed(sessions)[1:], 1))
+    said_of_guess = "".join(proposal_lines(proposed(sessions)[1:], 1))
+    assert "no tree and no count, since our table or what was revealed before refuses it; names" in said_of_guess
     sign(sessions, "Ann")
     assert answer_to(sessions, guess) == field  # the control: then it is looked at
+
+
+WIDE = replace(
+    CASE,
+    sizes={"alice": (2,), "bob": (4, 4, 4)},
+    codes=correlated((2, 4, 4, 4, 2), 200, seed=1),
+    groups=dict.fromkeys(CASE.sizes, 1),
+)
+"""Bob brings more columns than Alice, of more values."""
+
+
+@pytest.mark.parametrize(
+    "job",
+    [
+        make_terms(method="smc", max_depth=2),
+        make_terms(method="smc", reveal="tree", max_depth=2, most_bits=99),
+        make_terms(theta=Fraction(7, 10), omega=1, max_depth=2),
+        BAYES,
+        NOISY,
+    ],
+    ids=["counts", "tree", "hybrid", "bayes", "noise"],
+)
+def test_a_job_that_would_reveal_more_by_the_peers_columns_than_was_signed_waits_again_with_the_true_amount(
+    tmp_path: Path, job: Terms
+) -> None:
+    sessions = by_hand(tmp_path, WIDE, more="", agree=ANY_ODDS + ('epsilon = "9"\n' if job.noise else ""))
+    assert waits(sessions, job)
+    sign(sessions, "Ann")
+    alice, bob = sessions.both_errors(job)
+    assert "(more than was signed, by bob's columns), which waits for one person" in str(alice)
+    assert str(bob) == _PEER_WANTS["approval"]
+    assert {each["kind"] for each in contents(sessions, "alice")} <= BEFORE_A_RUN
+    first, second = (each.said for each in proposed(sessions))
+    said = "\n".join(proposal_lines(proposed(sessions), 1))
+    assert "if bob's columns are like ours, of" in said
+    assert "with bob's columns, of" in said
+    assert second.reveals.passes(first.reveals)
+    sign(sessions, "Ann")
+    sessions.run(job)  # the control: what was signed now is true, and nobody is asked again
+    with sessions.ledger("alice") as ledger:
+        (found,) = dealings(ledger.entries())
+    assert first.reveals.counts is None or first.reveals.counts < found.revealed.counts <= (second.reveals.counts or 0)
+
+
+BEFORE_A_RUN = {"head", "columns", "comparison", "proposal", "decision", "proposed table"}
+
+
+def test_a_job_that_our_table_refuses_in_the_run_is_kept_with_what_crosses_before(tmp_path: Path) -> None:
+    job = make_terms(learner=Learner.RULES, rules=RuleTerms(Fraction(1, 4), 2, 1), method="smc")
+    sessions = by_hand(tmp_path, more="")
+    assert waits(sessions, job)
+    said = "\n".join(proposal_lines(proposed(sessions), 1))
+    assert (
+        "probably 0; our table refuses it in the run: names of columns and values, and the number of records," in said
+    )
+    sign(sessions, "Ann")
+    alice, _ = sessions.both_errors(job)
+    assert "sets of our own items are frequent" in str(alice)
+    kinds = {each["kind"] for each in contents(sessions, "alice")}
+    assert {"columns", "run"} < kinds <= BEFORE_A_RUN | {"run", "release", "class counts"}  # that of all records
+
+
+def test_what_a_job_would_reveal_is_worked_out_once_the_peer_has_its_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sessions, answered = by_hand(tmp_path, TREE, more=""), Event()
+    looks: list[bool] = []
+
+    def recorded(look: Any) -> Any:
+        def looked(*given: Any) -> Any:
+            looks.append(answered.wait(10))
+            return look(*given)
+
+        return looked
+
+    for name in ("check_job", "supposed_run", "would_reveal"):
+        monkeypatch.setattr(approval, name, recorded(getattr(approval, name)))
+    ours, theirs = memory_channels()
+    with ThreadPoolExecutor(1) as pool:
+        alice = pool.submit(sessions._take_part, "alice", ours, None)
+        with theirs, pytest.raises(NotApprovedError):
+            propose_job("bob", theirs, Train(TREE.terms))
+        answered.set()
+        assert alice.exception()
+    assert looks == [True] * 3
+    assert proposed(sessions)[0].said.reveals.bits
 
 
 def answer_to(sessions: Sessions, job: Terms | Job) -> str:
@@ -317,21 +411,21 @@ def test_a_peer_that_asks_much_fills_no_ledger_and_is_heard_again_once_people_ha
 
 
 def test_a_peer_that_answers_with_table_after_table_fills_no_ledger(tmp_path: Path) -> None:
-    sessions = by_hand(tmp_path, more="", who="bob")
+    sessions = by_hand(tmp_path, LIKE, more="", who="bob")
     sessions.both_errors()
     sign(sessions, "Bea", who="bob")
     begin_and_stop(sessions, "alice")
     for row in range(MOST_WAITING + 2):
-        codes = CASE.codes.copy()
+        codes = LIKE.codes.copy()
         codes[row, 0] ^= 1
-        _, bob = replace(sessions, case=replace(CASE, codes=codes)).both_errors()
+        _, bob = replace(sessions, case=replace(LIKE, codes=codes)).both_errors()
         assert isinstance(bob, NotApprovedError)
     assert len(proposed(sessions, "bob")) == 1 + MOST_WAITING
     sessions.run()  # the control: with the table that it began with it runs
 
 
 def test_no_signature_widens_a_bound_and_who_calls_may_decide_by_hand_too(tmp_path: Path) -> None:
-    sessions = by_hand(tmp_path, more="")
+    sessions = by_hand(tmp_path, LIKE, more="")
     assert waits(sessions)
     sign(sessions, "Ann")
     settings = tmp_path / "alice" / "party.toml"
@@ -342,7 +436,7 @@ def test_no_signature_widens_a_bound_and_who_calls_may_decide_by_hand_too(tmp_pa
     assert alice.field == "min_leaf"
     settings.write_text(text.replace('most_runs = "any"', "most_runs = 1"))
     sessions.run()
-    other = with_terms(CASE, max_depth=1).terms
+    other = with_terms(LIKE, max_depth=1).terms
     assert waits(sessions, other)
     sign(sessions, "Ann")
     alice, _ = sessions.both_errors(other)
