@@ -15,7 +15,9 @@ import shutil
 import signal
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import Phase, settings
@@ -23,6 +25,9 @@ from hypothesis import Phase, settings
 from tests.support.examples import FULL
 from tests.support.processes import Pair, make_pair, make_trusting
 from tests.support.tic_tac_toe import ALICE, BOB, table
+
+if TYPE_CHECKING:
+    from selenium import webdriver
 
 MEMORY = Path("/dev/shm")  # the folder of which all is in memory
 ENOUGH = 1 << 31
@@ -76,3 +81,13 @@ def trusting(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def pair(trusting: Path, tmp_path_factory: pytest.TempPathFactory) -> Pair:
     """Two parties of their own for a test, each with its columns of tic-tac-toe."""
     return make_pair(trusting, tmp_path_factory.mktemp("made") / "parties", table(ALICE), table(BOB))
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator["webdriver.Chrome"]:
+    """A browser with a small window; a page of one test has another origin than that of the next."""
+    from tests.support.browser import chromium
+
+    with chromium(tmp_path_factory.mktemp("profile"), "--window-size=390,844") as opened:
+        opened.set_script_timeout(120)
+        yield opened

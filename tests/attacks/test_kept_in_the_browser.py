@@ -4,7 +4,6 @@ The collector may serve such a page to the same people, under the same address, 
 """
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 
 from party.settings.collector import read_collector_settings
 from party.survey.web.description import survey_digest
-from tests.support.browser import chromium, everything_kept, let_fall, load, recording
+from tests.support.browser import everything_kept, let_fall, load, recording
 from tests.support.collecting import BROWSER_DESIGNS, collector, survey_with_links
 from tests.support.processes import cotally_here
 
@@ -24,13 +23,6 @@ ALIKE = {
     "unrelated": (((0, 0, 0), "000"), ((1, 1, 0), "110")),
 }
 """A group of three values is moved on by two places: 1 is sent as 0; personal and drawn answers are the first."""
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chrome]:
-    with chromium(tmp_path_factory.mktemp("profile"), "--window-size=390,844") as opened:
-        opened.set_script_timeout(60)
-        yield opened
 
 
 def answer(browser: webdriver.Chrome, truths: str) -> None:

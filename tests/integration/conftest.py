@@ -1,13 +1,11 @@
-"""What tests over real sockets share: two parties that trust each other, threads, and one browser."""
+"""What tests over real sockets share: two parties that trust each other, and threads."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from selenium import webdriver
 
-from tests.support.browser import chromium
 from tests.support.rpc import Parties, make_parties
 from tests.support.timer import SkippingTimer
 
@@ -35,11 +33,3 @@ def start() -> Iterator[Callable[..., "Future[object]"]]:
 def timer() -> SkippingTimer:
     """Time that the test may move ahead."""
     return SkippingTimer()
-
-
-@pytest.fixture(scope="session")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chrome]:
-    """A browser with a small window; a page of one test has another origin than that of the next."""
-    with chromium(tmp_path_factory.mktemp("profile"), "--window-size=390,844") as opened:
-        opened.set_script_timeout(120)
-        yield opened
