@@ -175,16 +175,18 @@ def test_a_peer_that_guesses_too_little_hears_that_alone(pair: Pair) -> None:
     assert "p0001" not in few.err
 
 
-def test_lists_in_two_forms_are_not_compared_and_one_list_too_many_is_refused(pair: Pair) -> None:
-    pair.edit("bob", 'id = "id" ', 'id_alike = ["case"]\nid = "id" ')
-    other = align(pair)
-    assert other.code == 5
-    assert "ours are of one column, alike whatever their case" in other.err
-    pair.edit("bob", 'id_alike = ["case"]\n', "")
-    for more in range(3):
-        rewrite(pair, [f"p{number + more:06}" for number in range(SHIFT, SHIFT + RECORDS)])
+def test_lists_in_two_forms_are_not_compared_and_one_list_too_many_is_refused(trusting: Path, tmp_path: Path) -> None:
+    pair = shifted(trusting, tmp_path)
+    for party in ("alice", "bob"):
+        pair.edit(party, "most_alignments = 3", "most_alignments = 1")
+    with serving(pair):
+        pair.edit("bob", 'id = "id" ', 'id_alike = ["case"]\nid = "id" ')
+        other = align(pair)
+        assert other.code == 5
+        assert "ours are of one column, alike whatever their case" in other.err
+        pair.edit("bob", 'id_alike = ["case"]\n', "")
         assert align(pair, "--count-only").code == 0
-    rewrite(pair, [f"p{number + 3:06}" for number in range(SHIFT, SHIFT + RECORDS)])
-    fourth = align(pair, "--count-only")
-    assert fourth.code == 5
-    assert "3 before and this one make 4" in fourth.err
+        rewrite(pair, [f"p{number + 1:06}" for number in range(SHIFT, SHIFT + RECORDS)])
+        second = align(pair, "--count-only")
+        assert second.code == 5
+        assert "1 before and this one make 2" in second.err

@@ -47,14 +47,11 @@ class Dask:
         wait_for(lambda: file.read_text().endswith("}"))
         return str(json.loads(file.read_text())["address"]).replace("tcp://", "dask://")
 
-    def add_worker(self) -> None:
-        self.workers.append(dask_process(self.folder, "worker", "--nthreads", "1", "--no-nanny"))
-
 
 def dask_process(folder: Path, kind: str, *more: str) -> Process:
     command = [sys.executable, "-m", f"distributed.cli.dask_{kind}", "--scheduler-file", str(folder / "scheduler.json")]
     local = ("--host", "127.0.0.1", "--no-dashboard")
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False"}
     return subprocess.Popen(
         [*command, *local, *more], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder, env=environment
     )
@@ -65,8 +62,7 @@ def dask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dask]:
     folder = tmp_path_factory.mktemp("dask")
     dask = Dask(folder, dask_process(folder, "scheduler", "--port", "0"), [])
     try:
-        for _ in range(2):
-            dask.add_worker()
+        dask.workers += [dask_process(folder, "worker", "--nthreads", "1", "--no-nanny") for _ in range(2)]
         with Cluster.joined(dask.address) as ready:
             wait_for(lambda: ready._threads() == 2)
         yield dask
@@ -266,10 +262,8 @@ def test_a_lost_worker_s_task_is_done_again_and_a_lost_cluster_ends_the_map(
             list(ready.map(echo, [(tmp_path, "never", 1), (tmp_path, "never", 2)]))
         with pytest.raises(WorkerError, match="has no workers"):
             Cluster.joined(dask.address)
-        dask.add_worker()
-        wait_for(lambda: ready._threads() == 1)
-        with (
-            killed_at_work(dask.scheduler, dask.workers[2], tmp_path),
-            pytest.raises(WorkerError, match="lost the cluster"),
-        ):
-            list(ready.map(echo, [(tmp_path, "never", 3), (tmp_path, "never", 4)]))
+        monkeypatch.setattr(cluster, "NO_WORKERS_SECONDS", 60.0)
+        waits = ready.submit(neg, 1)
+        dask.scheduler.kill()
+        with pytest.raises(WorkerError, match="lost the cluster"):
+            waits()

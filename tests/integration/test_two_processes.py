@@ -134,15 +134,6 @@ def test_two_processes_open_the_shares_of_leaves_rank_people_by_them_and_book_th
     assert re.search(r"classified \w+ with a share of [01]\.\d \w+: ", said)
 
 
-def test_one_node_serves_run_after_run_with_every_method(pair: Pair) -> None:
-    with serving(pair) as alice:
-        for terms in ({"method": "randomized"}, {"method": "smc"}, {"omega": 1}):
-            trained = pair.train_here(pair.write_job(**terms))
-            assert trained.code == 0, trained.err
-            assert (pair.alice / "model.json").read_bytes() == (pair.bob / "model.json").read_bytes()
-        assert alice.poll() is None
-
-
 def test_another_order_of_the_file_is_the_same_table(pair: Pair) -> None:
     """The same run again, under the same data set name: the records are the same, and so is every model."""
     path = pair.bob / "data.csv"
