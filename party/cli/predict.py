@@ -102,6 +102,7 @@ def check_written(arguments: argparse.Namespace, frame: Frame, target: Attribute
 def write_classified(output: Path | None, column: str, classified: Classified, notes: Sequence[Block]) -> None:
     """Write the rows to a file, or to the standard output, and say what their reader should know."""
     names, cells = classified.table(column)
+    notes = [*prediction.formula_notes(classified.target.values), *notes]
     if output is None:
         if isinstance(sys.stdout, io.TextIOWrapper):
             sys.stdout.reconfigure(errors="surrogateescape")  # bytes that are no text are written as they were read

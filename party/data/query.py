@@ -114,7 +114,7 @@ def _failure(query: TableQuery, kind: str, text: str) -> DataError:
             f"the line, or a cell in it, is not what the query takes it for: {_CAST}",
             path=Path(query.file(file[0][1])) if file else query.path,
             line=int(line[1]),
-            column=column[0][1] if column else None,
+            column=column[0][1] if column and query.names(column[0][1]) else None,
         )
     return query.error(_problem(query, kind, text))
 

@@ -8,6 +8,7 @@ it is. Each file changes as a whole, after a copy of it is on the disk, and a st
 The journal is not copied, since it holds what is deleted when a run ends, and to lose it costs time alone.
 """
 
+import filecmp
 import hmac
 import json
 import os
@@ -24,7 +25,7 @@ from typing import Any, Final
 from cryptography.hazmat.primitives.hashes import SHA256
 
 from party.errors import ConfigError
-from party.files import OLD_RECORD, FolderLock, is_there, read_bytes, sync_folder, write_atomically
+from party.files import OLD_RECORD, FolderLock, is_there, kept_apart, read_bytes, sync_folder, write_atomically
 from party.keys.identity import load_peers
 from party.keys.keystore import load_secret
 from party.models.strict_json import ModelError
@@ -101,23 +102,34 @@ def copies_of(folder: Path) -> Path:
 
 
 def upgrade(held: FolderLock, wanted: Iterable[FileChange]) -> None:
-    """Copy the files that change, then change them; a copy that is there is that of the first time."""
+    """Copy the files that change, then change them.
+
+    A copy of a ledger that is there is that of the first time, of which a step was cut off. Other files change as a
+    whole: where a copy that is there differs, another one is made under a name that is free.
+    """
     wanted, copies = list(wanted), copies_of(held.folder)
     kept = [held.folder / change.file for change in wanted if change.copied]
     try:
         copies.mkdir(mode=0o700, exist_ok=True)
+        if any(each.is_symlink() for each in (copies, *copies.iterdir())):
+            raise ConfigError(f"{copies} is a link, or holds one: move it away, then try again; nothing was changed")
         for path in (each for file in kept for each in (file, file.with_name(f"{file.name}-wal"))):
-            if is_there(path) and not is_there(copies / path.name):
+            apart = kept_apart(copies / path.name, partial(_is_copy, path))
+            if is_there(path) and not is_there(apart):
                 partly = copies / f".{path.name}"
                 shutil.copy2(path, partly)
                 with partly.open("rb") as copy:
                     os.fsync(copy.fileno())
-                partly.rename(copies / path.name)
+                partly.rename(apart)
         sync_folder(copies)
     except OSError as error:
         raise ConfigError(f"{copies} cannot be written: {error.strerror}; nothing was changed") from None
     for change in wanted:
         change.make(held)
+
+
+def _is_copy(path: Path, copy: Path) -> bool:
+    return path.name.startswith(LEDGER_FILE) or not is_there(path) or filecmp.cmp(path, copy, shallow=False)
 
 
 def _records(folder: Path) -> Iterator[FileChange]:

@@ -7,6 +7,7 @@ from typing import Final
 
 from party.keys.certificates import Peer
 from party.keys.identity import Identity
+from party.names import printable
 from party.node.doctor import Diagnosis, Layer
 from party.node.players import Matched
 from party.node.upgrades import Altered, Change
@@ -124,8 +125,8 @@ def upgrade_lines(folder: Path, found: Sequence[Change], copies: Path, *, is_tri
     if not found:
         return [f"{folder} is of this release already: nothing to do"]
     head = f"`cotally upgrade {folder}` would change:" if is_tried else f"Changes in {folder}:"
-    lines: list[ReportPart] = [head, Pairs([(each.file, _changed(each)) for each in found], indent=2)]
-    copied = ", ".join(each.file for each in found if each.copied)
+    lines: list[ReportPart] = [head, Pairs([(printable(each.file), _changed(each)) for each in found], indent=2)]
+    copied = ", ".join(printable(each.file) for each in found if each.copied)
     if not copied:
         return lines
     return [

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from party.data.numbers import doubles
 from party.models.prediction import Predictions, RankedBy, Unknown
 from party.names import printable
 from party.node.aligning import Offer
@@ -38,6 +39,13 @@ def prediction_page(predicted: Predictions, notes: Sequence[ReportPart]) -> Docu
     found, title = predicted.quality, printable(predicted.target.name)
     curves = () if found is None else quality_drawings(found.ranking, found.against)
     return Document(f"Prediction of {title}", [PageSection("quality", "How good it is", [*notes, *curves])])
+
+
+def formula_notes(classes: Sequence[str]) -> Iterator[str]:
+    """Yield a note where a class, which the other party may have named, is a formula to a spreadsheet."""
+    found = next((each for each in classes if each[:1] in {*"=+-@"} and doubles([each]) is None), None)
+    if found is not None:
+        yield f"the class {printable(found)!r} is a formula to a spreadsheet: open the table there as text alone"
 
 
 def joint_notes(offer: Offer, answers: Answers | None, output: Path | None) -> Iterator[str]:

@@ -3,6 +3,7 @@
 import base64
 import json
 import re
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -44,6 +45,19 @@ def model_of(kind: str, classes: int) -> Model:
     growth = Growth(max_depth=3, min_leaf=20, leaves=Leaves.TENTHS if kind == "tenths" else Leaves.LABEL)
     tree = counted(Game(schema_of(SIZES, classes, 2), records(classes), growth))
     return bare(with_tenths(tree)) if kind == "tenths" else bare(tree) if kind == "labels" else tree
+
+
+def test_a_class_that_a_spreadsheet_takes_for_a_formula_is_noted_and_a_number_is_not(tmp_path: Path) -> None:
+    model = model_of("labels", 2)
+    for values, noted in ((("-1", "=cmd|' /C calc'!A0"), 1), (("-1", "0"), 0)):
+        label = replace(model.schema.class_attribute, values=values)
+        named = replace(model, schema=replace(model.schema, class_attribute=label))
+        (tmp_path / "m.json").write_text(model_json(named))
+        cells = [[each.values[0]] for each in model.schema.attributes]
+        write_table(tmp_path / "rows.csv", [each.name for each in model.schema.attributes], cells)
+        ended = cotally_here("predict", tmp_path / "m.json", tmp_path / "rows.csv")
+        assert ended.code == 0, ended.err
+        assert ended.err.count("is a formula to a spreadsheet") == noted
 
 
 @pytest.fixture

@@ -38,6 +38,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         copy = text.replace("TO '", f"TO '{tmp_path}/")
         read_frame(TableQuery(tmp_path / "party.toml", f"{copy}; SELECT 1 AS done"))
     write(tmp_path / "bad.csv", ("id", "age", "note"), [("1", "31", "x"), ("2", CANARY, "x"), ("3", "4", "x")])
+    (tmp_path / "nohead.csv").write_text(f"1,{CANARY}\n2,n\n3,n\n")
     for name in ("ragged", CANARY):
         (tmp_path / f"{name}.csv").write_text(f"id,age\n1,2\n2,3,{CANARY}\n")
     return tmp_path
@@ -97,6 +98,7 @@ def test_a_column_of_no_use_matters_only_where_it_is_used(folder: Path, cell: st
 
 
 RAGGED = "auto_detect = false, header = true, columns = {'id': 'INT', 'age': 'INT'}"
+NO_HEAD = "read_csv('nohead.csv', header=true, types=['VARCHAR', 'INT'])"
 CELL = "SET VARIABLE v = (SELECT age FROM 'bad.csv' LIMIT 1 OFFSET 1)"
 REFUSED = [
     ("SELEC 1", r"the query in .*party\.toml: DuckDB cannot use it: syntax error at or near .*; mend it"),
@@ -113,6 +115,7 @@ REFUSED = [
         "SELECT * FROM read_csv('ragged.csv', delim = ';', columns = {'a': 'INT', 'b': 'INT'})",
         "cannot be seen: read it",
     ),
+    (f"FROM {NO_HEAD}", r"nohead\.csv, line 2: the line, or a cell in it"),
     ("SELECT error(age) FROM 'bad.csv'", "DuckDB ended with InvalidInputException: run it in DuckDB"),
     ("SELECT * FROM 'x.xlsx'", "lacks its extension excel: begin with INSTALL excel; LOAD excel; to download it"),
     ("SELECT * FROM 'https://127.0.0.1/x.parquet'", "lacks its extension httpfs: begin with INSTALL httpfs"),

@@ -116,6 +116,29 @@ def test_an_upgrade_says_what_it_did_only_when_it_is_done_and_copies_are_on_the_
         assert set(text.rpartition(": ")[2].split(", ")) == {*kept}
 
 
+def test_an_upgrade_follows_no_link_and_keeps_an_earlier_copy_beside_the_new_one(tmp_path: Path) -> None:
+    folder, outside = unpacked("0.3.0", tmp_path) / "alice", tmp_path / "outside"
+    copies, job, old = copies_of(folder), folder / "\x1b[31m\nold.toml", 'class = "class"\nprune = "1/5"\n'
+    job.write_text(old)
+    outside.mkdir()
+    (outside / "file").write_text("precious")
+    for link, target in ((copies, outside), (copies / f".{job.name}", outside / "file")):
+        link.parent.mkdir(exist_ok=True)
+        link.symlink_to(target)
+        before, ended = files(tmp_path), cotally_here("upgrade", folder)
+        assert (ended.code, ended.out) == (2, "")
+        assert "is a link, or holds one: move it away" in ended.err
+        assert files(tmp_path) == before
+        link.unlink()
+    (copies / job.name).write_text("EARLIER")
+    ended = cotally_here("upgrade", folder)
+    assert ended.code == 0, ended.err
+    assert r"\x1b[31m\nold.toml" in ended.out
+    assert "\x1b" not in ended.out
+    assert sorted(each.read_text() for each in copies.iterdir()) == ["EARLIER", old]
+    assert "prune" in job.read_text()
+
+
 @pytest.mark.parametrize("name", ["alice", "bob", "open"])
 def test_the_folder_of_0_3_0_is_used_as_it_is(tmp_path: Path, name: str) -> None:
     folder = unpacked("0.3.0", tmp_path) / name
