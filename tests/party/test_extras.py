@@ -6,8 +6,6 @@ import sys
 import tomllib
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text("utf-8")
 SURVEYS = (ROOT / "party" / "survey" / "README.md").read_text("utf-8")
@@ -57,10 +55,10 @@ def named(source: str) -> list[str]:
     return [option for text in texts if isinstance(text.value, str) for option in OPTION.findall(text.value)]
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_no_room_but_the_command_lines_names_options(room: str) -> None:
-    allowed = ARGUMENTS if room == "demo" else set[str]()
-    assert {option for path in (PARTY / room).rglob("*.py") for option in named(path.read_text())} <= allowed
+def test_no_room_but_the_command_lines_names_options() -> None:
+    for room in ROOMS:
+        allowed = ARGUMENTS if room == "demo" else set[str]()
+        assert {option for path in (PARTY / room).rglob("*.py") for option in named(path.read_text())} <= allowed
 
 
 def test_options_are_found() -> None:
@@ -75,12 +73,9 @@ SEEN = [
 ]
 
 
-def test_the_page_has_symptoms() -> None:
-    assert len(SEEN) >= 15
-
-
-@pytest.mark.parametrize("text", SEEN)
-def test_each_symptom_is_said_somewhere(text: str) -> None:
+def test_each_symptom_is_said_somewhere() -> None:
     sources = "".join(path.read_text() for path in (*PARTY.rglob("*.py"), *(PARTY.parent / "protocols").rglob("*.py")))
-    for piece in re.split(r"\b(?:PEER|ADDRESS|HOSTS|HOST|FIELD|DIR)\b|\.\.\.|\d+ s", text):
-        assert piece.strip(" :,") in sources, piece
+    assert len(SEEN) >= 15
+    for text in SEEN:
+        for piece in re.split(r"\b(?:PEER|ADDRESS|HOSTS|HOST|FIELD|DIR)\b|\.\.\.|\d+ s", text):
+            assert piece.strip(" :,") in sources, piece

@@ -355,13 +355,8 @@ def test_odd_numbers_in_the_place_of_each_value_are_read_or_refused_in_one_line(
 def test_secrets_and_designs_of_other_kinds_are_read_or_refused(tmp_path: Path) -> None:
     path = tmp_path / "file"
     for content in (
-        b"",
-        b"\xff" * 99,
-        b"[" * 50_000,
-        b"9" * 5000,
-        b"a = " + b"[" * 50_000,
-        b"a = 1e99999999999999999999",
-    ):
+        b"", b"\xff" * 99, b"[" * 50_000, b"9" * 5000, b"a = " + b"[" * 50_000, b"a = 1e99999999999999999999",
+    ):  # fmt: skip
         path.write_bytes(content)
         path.chmod(0o600)
         for reader in (read_basket_design, read_coin_secret, read_model, read_train_report):

@@ -66,12 +66,8 @@ def test_the_agreed_order_is_parties_by_name_and_names_have_their_limits() -> No
     mixed = [attribute("bob", "z"), attribute("alice", "y"), attribute("bob", "a"), attribute("alice", "x")]
     schema = joint_schema(mixed, CLASS, ("bob", "alice"))
     assert [(a.party, a.name) for a in schema.columns] == [
-        ("alice", "y"),
-        ("alice", "x"),
-        ("bob", "z"),
-        ("bob", "a"),
-        ("bob", "class"),
-    ]
+        ("alice", "y"), ("alice", "x"), ("bob", "z"), ("bob", "a"), ("bob", "class"),
+    ]  # fmt: skip
     assert schema.class_owners == ("alice", "bob")
     assert (schema.class_index, schema.classes) == (4, 2)
     for size in (0, MAX_DOMAIN + 1):
@@ -180,13 +176,10 @@ def test_what_a_method_does_follows_from_its_name() -> None:
 @pytest.mark.parametrize(
     ("changes", "name"),
     [
-        ({}, None),
-        ({"omega": 2}, "omega"),
-        ({"class_name": "label"}, "class"),
-        ({"seed": 9, "theta": Fraction(1, 3)}, "theta"),
-        ({"key_bits": 128}, "key_bits"),
+        ({}, None), ({"omega": 2}, "omega"), ({"class_name": "label"}, "class"),
+        ({"seed": 9, "theta": Fraction(1, 3)}, "theta"), ({"key_bits": 128}, "key_bits"),
     ],
-)
+)  # fmt: skip
 def test_the_first_term_that_differs_is_named(changes: dict[str, Any], name: str | None) -> None:
     assert make_terms().difference(make_terms(**changes)) == name
     assert TREE.difference(BAYES) == "learner"

@@ -300,12 +300,8 @@ def test_where_it_cannot_be_read_what_was_released_no_command_says_that_nothing_
     before = contents(pair.alice)
     job, party = pair.write_job(), str(pair.alice / "party.toml")
     for words in (
-        ("check", party),
-        ("check", party, job),
-        ("plan", party, job),
-        ("ledger", "show", party),
-        ("serve", party),
-    ):
+        ("check", party), ("check", party, job), ("plan", party, job), ("ledger", "show", party), ("serve", party),
+    ):  # fmt: skip
         ended = cotally_here(*words)
         assert (ended.code, ended.out) == (2, ""), words
         assert problem in ended.err, words

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -21,7 +22,6 @@ from party.keys.identity import load_identity, load_peers
 from party.keys.keystore import load_key, load_secret
 from party.models.any_file import write_model
 from party.models.tree_file import tree_from_json
-from party.node.aligning import offer_of_settings
 from party.settings.job import read_job
 from party.settings.party import read_party_config
 from party.settings.place import party_folder, settings_file
@@ -246,16 +246,9 @@ def test_the_entry_point_runs_the_command_line() -> None:
 PAGE = (Path(__file__).parents[3] / "party" / "SYMPTOMS.md").read_text()
 TABLE = {int(code) for code in re.findall(r"^\| (\d+) \| \S", PAGE, re.MULTILINE)}
 ENDS: list[tuple[BaseException, int]] = [
-    (InputError("x"), 2),
-    (PeerError("x"), 3),
-    (PeerLostError("x"), 3),
-    (DeviationError(), 3),
-    (PausedError("x"), 4),
-    (DisagreementError("omega", "x"), 5),
-    (ValueError("x"), 1),
-    (KeyboardInterrupt(), 130),
-    (BrokenPipeError(), 141),
-]
+    (InputError("x"), 2), (PeerError("x"), 3), (PeerLostError("x"), 3), (DeviationError(), 3), (PausedError("x"), 4),
+    (DisagreementError("omega", "x"), 5), (ValueError("x"), 1), (KeyboardInterrupt(), 130), (BrokenPipeError(), 141),
+]  # fmt: skip
 
 
 def kinds(kind: type[CotallyError]) -> Iterator[type[CotallyError]]:
@@ -264,18 +257,7 @@ def kinds(kind: type[CotallyError]) -> Iterator[type[CotallyError]]:
         yield from kinds(each)
 
 
-@pytest.mark.parametrize(("error", "code"), ENDS, ids=lambda end: type(end).__name__)
-def test_every_end_has_its_code(monkeypatch: pytest.MonkeyPatch, error: BaseException, code: int) -> None:
-    def fail(_: object) -> int:
-        raise error
-
-    monkeypatch.setattr(cli, "_drop", lambda _: None)  # of the real output, which a test has lent
-    monkeypatch.setattr(report, "command_show", fail)
-    assert cotally_here("show", "x").code == code
-    assert code in TABLE
-
-
-def test_every_end_has_its_code_in_one_table_that_says_who_is_to_act() -> None:
+def test_every_end_has_its_code_in_one_table_that_says_who_is_to_act(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of errors that this party can mend 2, where both must talk 5, where the other acts 3, where both wait 4."""
     for kind in kinds(CotallyError):  # without their arguments: an error's kind alone tells its code
         error = kind.__new__(kind)
@@ -284,6 +266,10 @@ def test_every_end_has_its_code_in_one_table_that_says_who_is_to_act() -> None:
             expected = 4 if kind is PausedError else 5 if issubclass(kind, DisagreementError) else 3
         if kind.__name__ not in {"DemoError", "PartyFailedError", "StoppedHereError"}:  # which end otherwise
             assert exit_code(error) == expected, kind
+    monkeypatch.setattr(cli, "_drop", lambda _: None)  # of the real output, which a test has lent
+    for end, code in ENDS:
+        monkeypatch.setattr(report, "command_show", Mock(side_effect=end))
+        assert cotally_here("show", "x").code == code, end
     assert {code for _, code in ENDS} | {0, 143} == TABLE
     assert "5 the parties differ" in " ".join((Path(__file__).parents[3] / "README.md").read_text().split())
 
@@ -301,11 +287,11 @@ def test_the_bare_command_shows_its_help_and_in_a_partys_folder_offers_its_short
     assert_one_line(cotally_here("check"), 2, "required: PARTY; the party here is . (a dot) (see")
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_tells_less_or_more(name: str) -> None:
-    words = [name, "status"] if name == "survey" else [name]
-    assert_one_line(cotally_here(*words, "--quiet", "--verbose"), 2, "not allowed with argument")
-    assert name in command_parser(name).format_help()
+def test_every_command_tells_less_or_more() -> None:
+    for name in COMMANDS:
+        words = [name, "status"] if name == "survey" else [name]
+        assert_one_line(cotally_here(*words, "--quiet", "--verbose"), 2, "not allowed with argument")
+        assert name in command_parser(name).format_help()
 
 
 def test_quiet_leaves_notes_out_and_verbose_tells_more_and_no_cell(tmp_path: Path) -> None:
@@ -362,15 +348,6 @@ def test_status_and_doctor_are_for_programs_too(tmp_path: Path) -> None:
     errors = [layer["error"] for layer in told["layers"] if layer["error"]]
     assert ended.code == 2
     assert errors[0] in ended.err
-
-
-SETTINGS = 'name = "alice"\n[data]\nfile = "data.csv"\nid = "id"\nclass = "c"\n'
-
-
-def test_settings_without_rows_to_classify_say_to_name_a_file_and_serve_again(tmp_path: Path) -> None:
-    (tmp_path / "party.toml").write_text(SETTINGS)
-    with pytest.raises(ConfigError, match="names no file: name one, then start `cotally serve` again"):
-        offer_of_settings(read_party_config(tmp_path / "party.toml"))
 
 
 def test_each_action_of_a_survey_tells_its_exits_and_what_comes_next(capsys: pytest.CaptureFixture[str]) -> None:
@@ -432,25 +409,20 @@ def whole_parsers() -> dict[str, argparse.ArgumentParser]:
     return {**dict(parsers()), "survey": survey}
 
 
-@pytest.mark.parametrize("name", whole_parsers())
-def test_every_help_has_examples_that_its_command_would_take(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
+def test_every_help_has_examples_that_its_command_would_take(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)  # `disguise --example` writes there
     monkeypatch.setenv("COLUMNS", "200")
-    command, found = name.split(maxsplit=1)[0], examples(whole_parsers()[name])
-    assert found
-    for example in found:
-        _, *words = shlex.split(example)
-        asked = words[0] if words[0] in cli.COMMANDS else command
-        assert name == "survey" or " ".join(words).startswith(name)
-        if "--example" in words:
-            assert cotally_here(*words).code == 0
-        else:
-            assert cli.command_parser(asked).parse_args(words).command == asked
-
-
-def test_an_example_that_no_command_takes_is_seen() -> None:
+    for name, parser in whole_parsers().items():
+        found = examples(parser)
+        assert found, name
+        for example in found:
+            _, *words = shlex.split(example)
+            asked = words[0] if words[0] in cli.COMMANDS else name.split(maxsplit=1)[0]
+            assert name == "survey" or " ".join(words).startswith(name)
+            if "--example" in words:
+                assert cotally_here(*words).code == 0
+            else:
+                assert cli.command_parser(asked).parse_args(words).command == asked
     with pytest.raises(SystemExit):
         cli.command_parser("train").parse_args(["train", "bob", "job.toml", "--frehs"])
 

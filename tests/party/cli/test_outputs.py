@@ -90,27 +90,24 @@ def test_an_output_that_is_closed_or_whose_reader_goes_away_is_no_error(tmp_path
     assert (ended.returncode, ended.stderr) == (0, b"")
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("init", "dora", "--dir", "X"), ("trust", "X", "X"), ("plan", "X", "X"), ("serve", "X"),
-        ("train", "X", "X"), ("show", "X"), ("predict", "X", "X"), ("demo", "--out", "X"), ("privacy", "X"),
-        ("size", "X", "--half-width", "0.1"),
-        ("audit", "X"), ("disguise", "X", "X", "-o", "X", "--secret", "X"),
-        ("estimate", "X", "X", "a = b"), ("mine", "tree", "X", "X"),
-    ],
-)  # fmt: skip
-@pytest.mark.parametrize("name", ["x" * 300, "circle"])
-def test_a_path_that_cannot_be_is_one_line_in_every_command(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], name: str
-) -> None:
+WITH_PATHS = [
+    ("init", "dora", "--dir", "X"), ("trust", "X", "X"), ("plan", "X", "X"), ("serve", "X"),
+    ("train", "X", "X"), ("show", "X"), ("predict", "X", "X"), ("demo", "--out", "X"), ("privacy", "X"),
+    ("size", "X", "--half-width", "0.1"),
+    ("audit", "X"), ("disguise", "X", "X", "-o", "X", "--secret", "X"),
+    ("estimate", "X", "X", "a = b"), ("mine", "tree", "X", "X"),
+]  # fmt: skip
+
+
+def test_a_path_that_cannot_be_is_one_line_in_every_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "circle").symlink_to("circle")
-    assert cli.main([str(tmp_path / name) if word == "X" else word for word in words]) == 2
-    out, err = capsys.readouterr()
-    assert not out
-    assert err.splitlines()[-1].startswith("cotally: ")  # a demo tells what it does before
-    assert name in err.splitlines()[-1]
-    assert "internal" not in err
+    for words, name in product(WITH_PATHS, ("x" * 300, "circle")):
+        assert cli.main([str(tmp_path / name) if word == "X" else word for word in words]) == 2
+        out, err = capsys.readouterr()
+        assert not out
+        assert err.splitlines()[-1].startswith("cotally: ")  # a demo tells what it does before
+        assert name in err.splitlines()[-1]
+        assert "internal" not in err
 
 
 def test_an_error_of_the_system_names_its_path_and_another_is_an_internal_one(
@@ -330,13 +327,13 @@ def test_every_command_prints_json_or_says_why_not() -> None:
         assert '"--json"' in text
 
 
-@pytest.mark.parametrize("call", JSON_CALLS)
-def test_what_is_printed_is_json_of_a_format_that_is_described(here: Path, call: str) -> None:
-    ended = cotally_here(*JSON_CALLS[call], "--json")
-    assert ended.code == FAILS.get(call, 0), ended.err
-    told = json.loads(ended.out)
-    assert re.fullmatch(r"cotally-[a-z-]+/\d+", told["format"])
-    assert f"`{told['format']}`" in FORMATS
+def test_what_is_printed_is_json_of_a_format_that_is_described(here: Path) -> None:
+    for call, words in JSON_CALLS.items():
+        ended = cotally_here(*words, "--json")
+        assert ended.code == FAILS.get(call, 0), ended.err
+        told = json.loads(ended.out)
+        assert re.fullmatch(r"cotally-[a-z-]+/\d+", told["format"])
+        assert f"`{told['format']}`" in FORMATS
 
 
 def test_json_of_a_prediction_needs_a_file_for_the_rows(here: Path) -> None:

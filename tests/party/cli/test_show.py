@@ -434,19 +434,6 @@ def test_a_report_audits_as_finely_as_takes_seconds_unless_it_is_asked_for_more(
     assert "one whose theta is off by 1/20 in at least 99.9%" in output.read_text()
 
 
-def test_the_command_writes_the_page_and_replaces_none_unasked(
-    report_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    command = ["report", "survey.csv", "survey.toml", *FAST, "-o", str(tmp_path / "r.html")]
-    assert main([*command, "-q"]) == 0
-    assert (tmp_path / "r.html").read_text().startswith("<!DOCTYPE html>")
-    assert main(command) == 2
-    assert "--overwrite" in capsys.readouterr().err
-    before = (report_folder / "survey.csv").read_bytes()
-    assert main([*command[:-1], "survey.csv", "--overwrite"]) == 2
-    assert (report_folder / "survey.csv").read_bytes() == before
-
-
 def test_mine_says_of_whom_the_truth_is_certain_where_personal_answers_are_known(
     report_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -519,16 +519,9 @@ def test_a_cluster_is_named_and_found_or_refused() -> None:
     for address in ("dask://h:8786", "dask+tls://10.0.0.1:1", "dask://[::1]:65535"):
         assert ComputeSettings(cluster=address).cluster == address
     for address in (
-        "",
-        "local",
-        "h:8786",
-        "tcp://h:8786",
-        "dask://h",
-        "dask://:1",
-        "dask://h:0",
-        "dask://h:65536",
+        "", "local", "h:8786", "tcp://h:8786", "dask://h", "dask://:1", "dask://h:0", "dask://h:65536",
         "dask://h:1/x",
-    ):
+    ):  # fmt: skip
         with pytest.raises(InputError, match="dask://host:8786"):
             ComputeSettings(cluster=address)
     with pytest.raises(WorkerError, match=r"distributed\.comm\.tls"):

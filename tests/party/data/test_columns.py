@@ -79,22 +79,9 @@ def refused(cells: Sequence[str | None], line: int | None = None, **treatment: A
 
 def test_what_is_not_a_plain_number_is_none() -> None:
     for text in [
-        "",
-        "nan",
-        "inf",
-        "-Infinity",
-        " 1",
-        "1 ",
-        "1_0",
-        "1,5",
-        "0x1",
-        "٣",
-        "1e100",
-        "1e",
-        ".",
-        "--1",
+        "", "nan", "inf", "-Infinity", " 1", "1 ", "1_0", "1,5", "0x1", "٣", "1e100", "1e", ".", "--1",
         "9" * (MAX_NUMBER + 1),
-    ]:
+    ]:  # fmt: skip
         assert number(text) is None
 
 
@@ -109,18 +96,13 @@ def test_numbers_are_plain_and_cut_between_the_extremes() -> None:
     assert result.values == ("<= 20", "(20, 35.5]", "> 35.5")
     assert labels(result) == ["<= 20", "<= 20", "(20, 35.5]", "(20, 35.5]", "> 35.5", "<= 20"]
     assert labels(treated(["17", "90", "53", "53.5", "54"], bins="median-of-range")) == [
-        "<= 53.5",
-        "> 53.5",
-        "<= 53.5",
-        "<= 53.5",
-        "> 53.5",
-    ]
+        "<= 53.5", "> 53.5", "<= 53.5", "<= 53.5", "> 53.5",
+    ]  # fmt: skip
     assert labels(treated(["0.30000000000000000001", "0.3"], bins=(Decimal("0.3"),))) == ["> 0.3", "<= 0.3"]
 
 
-@pytest.mark.parametrize(
-    ("numbers", "bins", "values"),
-    [
+def test_edges_are_neither_repeated_nor_the_largest_number() -> None:
+    for cells, bins, values in [
         (["1", "1", "1", "1", "2"], "quantiles:4", ("<= 1", "> 1")),
         (["1", "2", "2", "2"], "quantiles:4", ("<= 1", "> 1")),
         (["7", "7.0"], "quantiles:3", ("<= 7", "> 7")),
@@ -129,10 +111,8 @@ def test_numbers_are_plain_and_cut_between_the_extremes() -> None:
         (["1", "2", "3", "4"], "quantiles:2", ("<= 2", "> 2")),
         (["1", "2", "3"], "quantiles:2", ("<= 2", "> 2")),
         (["1000", "-0.50"], (Decimal("-0.0"), Decimal("1e2")), ("<= 0", "(0, 100]", "> 100")),
-    ],
-)
-def test_edges_are_neither_repeated_nor_the_largest_number(numbers: list[str], bins: Any, values: Any) -> None:
-    assert treated(numbers, bins=bins).values == values
+    ]:
+        assert treated(cells, bins=bins).values == values
 
 
 NUMBERS = st.decimals(-50, 50, places=2)
@@ -291,24 +271,14 @@ def test_a_treatment_at_its_limits_is_accepted_and_beyond_them_refused() -> None
 
 def test_a_raw_cell_is_found_among_the_values() -> None:
     for values, text, label in [
-        (("a", "b"), "b", "b"),
-        (("a", "b"), "c", None),
-        (("a", "other"), "c", "other"),
-        (("<= 5", "> 5"), "5", "<= 5"),
-        (("<= 5", "> 5"), "5.01", "> 5"),
-        (("<= 5", "(5, 7.5]", "> 7.5"), "7.5", "(5, 7.5]"),
-        (("<= 5", "other"), "6", "other"),
-        (("<= 5", "> 5"), "nan", None),
-        (("5", "<= 6"), "5", "5"),
-        (("a", "missing"), None, "missing"),
-        (("a", "other"), None, None),
-        (("a", "other", "missing"), None, "missing"),
-        (("a",), None, None),
-        (("2", "3"), "2.0", "2"),
-        (("true", "false"), "True", "true"),
-        (("2", "2.0"), "2.00", None),
+        (("a", "b"), "b", "b"), (("a", "b"), "c", None), (("a", "other"), "c", "other"),
+        (("<= 5", "> 5"), "5", "<= 5"), (("<= 5", "> 5"), "5.01", "> 5"),
+        (("<= 5", "(5, 7.5]", "> 7.5"), "7.5", "(5, 7.5]"), (("<= 5", "other"), "6", "other"),
+        (("<= 5", "> 5"), "nan", None), (("5", "<= 6"), "5", "5"), (("a", "missing"), None, "missing"),
+        (("a", "other"), None, None), (("a", "other", "missing"), None, "missing"), (("a",), None, None),
+        (("2", "3"), "2.0", "2"), (("true", "false"), "True", "true"), (("2", "2.0"), "2.00", None),
         (("?", "n", "y"), "?", "?"),
-    ]:
+    ]:  # fmt: skip
         assert label_of(values, text) == label
 
 
@@ -319,13 +289,9 @@ def test_missing_cells_of_new_rows_are_what_missing_cells_became() -> None:
     assert label_of(("a", "other"), None) is None
     # A new row's missing cell is what the owner has declared, and no more than the values of the column show.
     for missing, there, label in (
-        ("value", ["a", "b"], None),
-        ("value", ["a", "b", "other"], "other"),
-        ("majority", ["a", "a", "b"], "a"),
-        ("b", ["a", "b"], "b"),
-        ("c", ["a", "b"], None),
-        ("refuse", ["a", "b", "other"], None),
-    ):
+        ("value", ["a", "b"], None), ("value", ["a", "b", "other"], "other"), ("majority", ["a", "a", "b"], "a"),
+        ("b", ["a", "b"], "b"), ("c", ["a", "b"], None), ("refuse", ["a", "b", "other"], None),
+    ):  # fmt: skip
         assert treated(there * 9, missing=missing, smallest_value=9).missing_label == label
         if missing != "refuse":
             assert treated([*there * 9, "?"], missing=missing, smallest_value=9).missing_label == label
@@ -592,12 +558,12 @@ def test_the_chunks_of_a_column_make_no_difference(chunks: int) -> None:
     assert cells.numbers.only(np.array([6, 0])) == [None, "5"]
 
 
-@pytest.mark.parametrize("texts", [["1", "x"], ["1"] * 2000 + ["x"], ["1", "1-2"], ["01"], ["", ""], []])
-def test_a_column_that_is_not_all_plain_numbers_stays_text(texts: list[str]) -> None:
-    column = pa.chunked_array([pa.array(texts, pa.string())])
-    assert ArrowCells(column).numbers is None
-    assert Cells.of(texts).numbers is None
-    assert list(ArrowCells(column)) == [text or None for text in texts]
+def test_a_column_that_is_not_all_plain_numbers_stays_text() -> None:
+    for texts in [["1", "x"], ["1"] * 2000 + ["x"], ["1", "1-2"], ["01"], ["", ""], []]:
+        column = pa.chunked_array([pa.array(texts, pa.string())])
+        assert ArrowCells(column).numbers is None
+        assert Cells.of(texts).numbers is None
+        assert list(ArrowCells(column)) == [text or None for text in texts]
 
 
 @pytest.mark.parametrize("stray", ["", "x\n"])

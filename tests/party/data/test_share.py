@@ -3,6 +3,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -184,11 +185,8 @@ def test_the_class_cuts_numbers_and_dates_takes_categories_together_and_leaves_n
     text = "id,age,job,noise,day,class\n" + text.replace("j5", "", 30).replace("j4", "odd", 6).replace("j4", "rare", 6)
     share = share_of(tmp_path, text, None, treatments=treatments, ignore=[])
     assert [each.values for each in share.attributes] == [
-        ("<= 50", "> 50"),
-        ("{j0 | j3}", "other"),
-        ("other",),
-        ("<= 2024-02-20", "> 2024-02-20"),
-    ]
+        ("<= 50", "> 50"), ("{j0 | j3}", "other"), ("other",), ("<= 2024-02-20", "> 2024-02-20"),
+    ]  # fmt: skip
     told = {each.values["column"]: each.values["remarks"] for each in share.notices if each.about is About.TREATED}
     assert {name for name, remarks in told.items() if About.BY_CLASS() in remarks} == {"age", "job", "noise", "day"}
     wide = {"job": ColumnTreatment(max_values=3, group="class", missing="j3")}
@@ -234,25 +232,16 @@ def test_cells_name_records_where_they_are_many_and_codes_are_told_from_other_nu
     assert not looks([*many, *many]).nearly_all_differ
     assert looks([*many, *[None] * 99]).nearly_all_differ
     for cells in (
-        ["007", "0815"],
-        ["+41790000000", "+4179"],
-        ["1234567", "7654321"],
-        ["4000123412341234", "4000123412349999"],
-        ["7", "9", "8"],
-        ["1.0e1", "11"],
-    ):
+        ["007", "0815"], ["+41790000000", "+4179"], ["1234567", "7654321"], ["4000123412341234", "4000123412349999"],
+        ["7", "9", "8"], ["1.0e1", "11"],
+    ):  # fmt: skip
         assert looks(cells).kind == "numbers"
         assert looks(cells).names_by_digits
     for cells in (
-        ["07", "15"],
-        ["1" * (LONG - 1), "2" * (LONG - 1)],
-        ["4000123412341234", "40001234123412345"],
-        ["40001234123412.5", "40001234123412.7"],
-        ["7", "9", "8", "8"],
-        ["7", "9", "10"],
-        ["7", "8.5", "9"],
+        ["07", "15"], ["1" * (LONG - 1), "2" * (LONG - 1)], ["4000123412341234", "40001234123412345"],
+        ["40001234123412.5", "40001234123412.7"], ["7", "9", "8", "8"], ["7", "9", "10"], ["7", "8.5", "9"],
         ["1e3", "2e3"],
-    ):
+    ):  # fmt: skip
         assert looks(cells).kind == "numbers"
         assert not looks(cells).names_by_digits
 
@@ -328,12 +317,7 @@ SPELLINGS = {
     "10000000000000000": ["1e+16", "1.0E16"],
     "True": ["true", "TRUE", " tRue"],
     "2024-05-31": [
-        "2024-05-31 00:00:00",
-        "2024-05-31T00:00",
-        "31.5.2024",
-        "31.05.2024 0:00",
-        "2024/05/31",
-        "2024.05.31",
+        "2024-05-31 00:00:00", "2024-05-31T00:00", "31.5.2024", "31.05.2024 0:00", "2024/05/31", "2024.05.31",
     ],
     "2024-05-31T12:30:00.5": ["2024-05-31 12:30:00.500000", "2024-05-31 12:30:00,5", "31.05.2024 12:30:00.50"],
     "2024-05-31T12:30:00Z": ["2024-05-31 12:30:00+00", "2024-05-31 12:30:00 UTC", "2024-05-31 12:30:00.0000000 +00:00"],
@@ -342,33 +326,20 @@ SPELLINGS = {
     "1 day 02:00:00": ["1 days 02:00:00", "1 day, 2:00:00", "26:00:00", "P1DT2H"],
     "New York": ["New  York", "New\nYork", "New\u00a0York", "New\u202fYork ", "New Yo\u00adrk", "\u200eNew York"],
     "Zürich": ["Zu\u0308rich", "Zu\u200b\u0308rich"],
-}
+}  # fmt: skip
 CODES = [
-    "007",
-    "+1",
-    "01",
-    "1E5",
-    "12e3",
-    "1.0.0",
-    "1-2",
-    "0x1",
-    "1" * 41 + ".0",
-    "5/6/2024",
-    "30:15",
-    "2 days 3",
-    "1,5",
-]
+    "007", "+1", "01", "1E5", "12e3", "1.0.0", "1-2", "0x1", "1" * 41 + ".0", "5/6/2024", "30:15", "2 days 3", "1,5",
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("value", SPELLINGS)
-@pytest.mark.parametrize("beside", ["x", "007", "5", "2024-01-31", "False"])
-def test_a_value_has_one_text_whatever_else_its_column_holds(value: str, beside: str) -> None:
-    assert texts(value, *SPELLINGS[value], beside) == [value] * (len(SPELLINGS[value]) + 1) + [beside]
+def test_a_value_has_one_text_whatever_else_its_column_holds() -> None:
+    for value, beside in product(SPELLINGS, ["x", "007", "5", "2024-01-31", "False"]):
+        assert texts(value, *SPELLINGS[value], beside) == [value] * (len(SPELLINGS[value]) + 1) + [beside]
 
 
-@pytest.mark.parametrize("code", CODES)
-def test_what_may_be_a_code_and_what_may_be_read_in_two_ways_stays_as_it_is(code: str) -> None:
-    assert texts(code, "1.0") == [code, "1"]
+def test_what_may_be_a_code_and_what_may_be_read_in_two_ways_stays_as_it_is() -> None:
+    for code in CODES:
+        assert texts(code, "1.0") == [code, "1"]
 
 
 def test_decimal_signs_change_what_is_text_and_nothing_else(tmp_path: Path) -> None:
@@ -391,10 +362,10 @@ def test_decimal_signs_change_what_is_text_and_nothing_else(tmp_path: Path) -> N
 MARKERS = ["?", "-", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", " ? ", "  "]
 
 
-@pytest.mark.parametrize("marker", MARKERS)
-def test_markers_known_everywhere_are_missing_and_do_not_make_numbers_text(marker: str) -> None:
-    assert texts("1.0", marker, "2.0") == ["1", None, "2"]
-    assert texts("none", "na", "x") == ["none", "na", "x"]
+def test_markers_known_everywhere_are_missing_and_do_not_make_numbers_text() -> None:
+    for marker in MARKERS:
+        assert texts("1.0", marker, "2.0") == ["1", None, "2"]
+        assert texts("none", "na", "x") == ["none", "na", "x"]
 
 
 def namibia(folder: Path) -> Path:

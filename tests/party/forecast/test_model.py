@@ -57,15 +57,10 @@ def cost(terms: Terms | None = None, splits: int | None = None, line: Line = NO_
 def test_transfers_of_trees_of_adult_are_forecast_within_a_factor_of_two() -> None:
     """What crossed in trees that were counted, of 14 columns of two values."""
     for records, omega, depth, splits, megabytes in [
-        (26_049, ALL, None, 1_320, 170),
-        (39_074, ALL, None, 1_347, 169.6),
-        (39_074, 3, None, 1_306, 159.9),
-        (39_074, 1, None, 1_011, 92.7),
-        (39_074, ALL, 5, 27, 24.5),
-        (39_074, 3, 5, 26, 12.6),
-        (4_000, ALL, None, 672, 10.7),
-        (4_000, 3, 5, 26, 1.1),
-    ]:
+        (26_049, ALL, None, 1_320, 170), (39_074, ALL, None, 1_347, 169.6), (39_074, 3, None, 1_306, 159.9),
+        (39_074, 1, None, 1_011, 92.7), (39_074, ALL, 5, 27, 24.5), (39_074, 3, 5, 26, 12.6),
+        (4_000, ALL, None, 672, 10.7), (4_000, 3, 5, 26, 1.1),
+    ]:  # fmt: skip
         told = cost(make_terms(omega=omega, max_depth=depth, test=Fraction(0)), splits, records=records)
         others = records * 15 + splits * 56 + 60_000 + 8 * splits * 14 * 4
         assert 0.5 < (told.bytes - others) / (megabytes * 1e6) < 2
@@ -111,19 +106,19 @@ def test_the_most_counts_follow_from_splits_window_and_classes() -> None:
     assert cost(terms, records=20, sides=((2, 4), (2, 2, 2))).counts == 2 + (1 + 4 + 8 + 10 + 10) * 4 * 2
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_no_tree_takes_more_counts_than_forecast(seed: int) -> None:
-    draw = np.random.default_rng(seed)
-    sizes, records = draw.integers(2, 5, 5).tolist(), int(draw.integers(2, 200))
-    attributes = [Attribute("bob", f"a{k}", tuple(map(str, range(size)))) for k, size in enumerate(sizes)]
-    schema = joint_schema(attributes, Attribute("bob", "class", ("n", "y")), ["bob"])
-    codes = np.column_stack([draw.integers(0, size, records) for size in [*sizes, 2]]).astype(np.uint8)
-    engine = PlaintextEngine(schema, codes, codes[:0])
-    for limits in ({}, {"max_depth": 2}, {"min_leaf": 3}):
-        terms = make_terms(omega=ALL, test=Fraction(0), **limits)
-        learner = HybridId3(schema, engine.class_counts, ALL, engine, growth=terms.growth)
-        asked = run_alone(learner.build()).computations
-        assert asked <= most_counts(sizes, 2, records, terms)
+def test_no_tree_takes_more_counts_than_forecast() -> None:
+    for seed in range(20):
+        draw = np.random.default_rng(seed)
+        sizes, records = draw.integers(2, 5, 5).tolist(), int(draw.integers(2, 200))
+        attributes = [Attribute("bob", f"a{k}", tuple(map(str, range(size)))) for k, size in enumerate(sizes)]
+        schema = joint_schema(attributes, Attribute("bob", "class", ("n", "y")), ["bob"])
+        codes = np.column_stack([draw.integers(0, size, records) for size in [*sizes, 2]]).astype(np.uint8)
+        engine = PlaintextEngine(schema, codes, codes[:0])
+        for limits in ({}, {"max_depth": 2}, {"min_leaf": 3}):
+            terms = make_terms(omega=ALL, test=Fraction(0), **limits)
+            learner = HybridId3(schema, engine.class_counts, ALL, engine, growth=terms.growth)
+            asked = run_alone(learner.build()).computations
+            assert asked <= most_counts(sizes, 2, records, terms)
 
 
 def test_dot_products_are_forecast_for_the_side_that_encrypts_least() -> None:
@@ -165,10 +160,10 @@ def test_a_forecast_reads_as_one_line_with_what_it_supposes() -> None:
     )
 
 
-@pytest.mark.parametrize(("rate", "delay"), [(0.0, 0.0), (-1.0, 0.0), (nan, 0.0), (1e8, -0.1), (1e8, nan), (1e8, inf)])
-def test_a_line_that_cannot_be_is_refused(rate: float, delay: float) -> None:
-    with pytest.raises(InputError, match="line"):
-        Line(rate, delay)
+def test_a_line_that_cannot_be_is_refused() -> None:
+    for rate, delay in [(0.0, 0.0), (-1.0, 0.0), (nan, 0.0), (1e8, -0.1), (1e8, nan), (1e8, inf)]:
+        with pytest.raises(InputError, match="line"):
+            Line(rate, delay)
 
 
 @pytest.mark.parametrize(

@@ -109,23 +109,15 @@ def test_models_and_errors_are_read_as_they_were_written_in_the_documented_forma
         "errors": None,
         "attributes": [
             {
-                "party": "survey",
-                "name": "age",
-                "values": ["<= 40", "> 40", "missing"],
-                **untold,
-                "chances": [[0.5, 0.25], [0.5, 0.5], [0.0, 0.25]],
-                "errors": None,
+                "party": "survey", "name": "age", "values": ["<= 40", "> 40", "missing"], **untold,
+                "chances": [[0.5, 0.25], [0.5, 0.5], [0.0, 0.25]], "errors": None,
             },
             {
-                "party": "survey",
-                "name": "sex",
-                "values": ["f", "m"],
-                **untold,
-                "chances": [[0.9, 0.5], [0.1, 0.5]],
+                "party": "survey", "name": "sex", "values": ["f", "m"], **untold, "chances": [[0.9, 0.5], [0.1, 0.5]],
                 "errors": None,
             },
         ],
-    }
+    }  # fmt: skip
     assert bayes_json(read_bayes(tmp_path / "b.json")) == bayes_json(small_bayes())
     text = bayes_json(surveyed_bayes())
     assert json.loads(text)["errors"] == [0.01, 0.015]
@@ -392,13 +384,10 @@ def test_no_two_items_of_columns_that_a_peer_has_named_are_written_alike(tmp_pat
 @pytest.mark.parametrize(
     ("metric", "least", "found"),
     [
-        ("lift", "5/4", 2),
-        ("leverage", "3/20", 2),
-        ("confidence", "15/16", 2),
-        ("jaccard", 0.9375, 2),
+        ("lift", "5/4", 2), ("leverage", "3/20", 2), ("confidence", "15/16", 2), ("jaccard", 0.9375, 2),
         ("lift", 1.26, 0),
     ],
-)
+)  # fmt: skip
 def test_rules_exactly_at_a_threshold_are_found(tmp_path: Path, metric: str, least: str | float, found: int) -> None:
     """Of 20 records 15 have the one item, all of them the other too, which 16 have."""
     items = (Attribute("alice", "tea", ("0", "1")), Attribute("bob", "rice", ("0", "1")))

@@ -72,10 +72,7 @@ def test_the_file_is_as_the_readme_says() -> None:
         "attributes": [
             {"party": "alice", "name": "age", "values": ["<= 40", "> 40", "missing"], **untold},
             {
-                "party": "alice",
-                "name": "city",
-                "values": ["Bergen", "Oslo", "other"],
-                "missing": "other",
+                "party": "alice", "name": "city", "values": ["Bergen", "Oslo", "other"], "missing": "other",
                 "marks": ["?", "n/a"],
             },
             {"party": "bob", "name": "age", "values": ["no", "yes"], **untold},
@@ -89,7 +86,7 @@ def test_the_file_is_as_the_readme_says() -> None:
                 {"value": "missing", "node": {"counts": [1, 0], "class": "bad"}},
             ],
         },
-    }
+    }  # fmt: skip
 
 
 def test_a_file_of_the_format_before_is_read_and_says_nothing_of_missing_cells() -> None:
@@ -218,15 +215,11 @@ def test_a_file_that_breaks_a_rule_is_refused_with_the_place() -> None:
 
 def test_a_file_that_is_no_model_at_all_is_refused() -> None:
     for data, problem in [
-        (b"", "is not JSON"),
-        (b"\xff\xfe\x00", "is not JSON"),
-        (b"[]", "must have exactly the keys"),
-        (b"1" * 5000, "is not JSON"),
-        (b'{"format": NaN}', "holds NaN"),
-        (b'{"format": 1, "format": 2}', "gives a key twice"),
-        (b"[" * 200_000, "is nested too deeply"),
+        (b"", "is not JSON"), (b"\xff\xfe\x00", "is not JSON"), (b"[]", "must have exactly the keys"),
+        (b"1" * 5000, "is not JSON"), (b'{"format": NaN}', "holds NaN"),
+        (b'{"format": 1, "format": 2}', "gives a key twice"), (b"[" * 200_000, "is nested too deeply"),
         (b'{"a":' * 200_000, "is nested too deeply"),
-    ]:
+    ]:  # fmt: skip
         with pytest.raises(ModelError, match=problem):
             tree_from_json(data)
 

@@ -348,13 +348,9 @@ def test_other_rows_of_ours_or_another_list_of_the_peers_are_another_prediction(
     settings.write_text(settings.read_text().replace("[node]", 'approve = "by hand"\n[node]'))
     ages, cities = dict(pair.ages), dict(pair.cities)
     changes: tuple[dict[str, Any], ...] = (
-        {},
-        {"ages": ages | {"p2": "old"}},
-        {"cities": cities | {"p7": "Rome"}},
-        {"cities": cities | {"p8": ""}},
-        {"ages": ages | {"p3": "young"}},
-        {"cities": cities},
-    )
+        {}, {"ages": ages | {"p2": "old"}}, {"cities": cities | {"p7": "Rome"}}, {"cities": cities | {"p8": ""}},
+        {"ages": ages | {"p3": "young"}}, {"cities": cities},
+    )  # fmt: skip
     for times, change in enumerate(changes, start=1):
         vars(pair).update(change)
         assert_not_answered(pair.play(), "approval")

@@ -112,14 +112,14 @@ def states(sessions: Sessions) -> dict[str, list[RunState]]:
 SOUGHT = RuleTerms(Fraction(1, 3), 2, 60)
 RULES: dict[str, Any] = {"learner": Learner.RULES, "method": "smc", "rules": SOUGHT}
 CASES: dict[str, dict[str, Any]] = {
-    "all candidates": {"omega": None},
-    "windows": {},
     "windows by dot products": {"counting": "paillier"},
-    "smc": {"method": "smc"},
-    "smc by dot products": {"method": "smc", "counting": "paillier"},
-    "naive Bayes": {"method": "smc", "learner": Learner.NAIVE_BAYES, "test": Fraction(1, 5)},
-    "mined": {"method": "randomized"},
+    "windows": {},
     "a tree alone in windows": {"reveal": Reveal.TREE, "omega": 1, "max_depth": 2},
+    "all candidates": {"omega": None},
+    "naive Bayes": {"method": "smc", "learner": Learner.NAIVE_BAYES, "test": Fraction(1, 5)},
+    "smc by dot products": {"method": "smc", "counting": "paillier"},
+    "mined": {"method": "randomized"},
+    "smc": {"method": "smc"},
     "noise": {"method": "smc", "noise": Fraction(5), "max_depth": 2, "omega": 1},
     "rules": RULES,
     "rules by sets": {**RULES, "reveal": Reveal.SETS, "rules": replace(SOUGHT, min_threshold=Fraction(1, 3))},
@@ -147,7 +147,7 @@ def kinds(meeting: Meeting) -> set[type[Message]]:
     return {type(message) for name in NAMES for message in meeting.sent[name]}
 
 
-@pytest.mark.parametrize("way", CASES)
+@pytest.mark.parametrize("way", few(list(CASES), 2))
 def test_killed_before_any_message_a_run_goes_on_and_ends_with_the_same_model(tmp_path: Path, way: str) -> None:
     """Every seventh message at most; `scripts/kill` kills at any moment."""
     case = with_terms(CASE, **CASES[way])
@@ -193,8 +193,7 @@ def test_a_partner_that_kills_itself_at_every_opening_hears_one_answer_and_epsil
     assert list(spent[0].values()) == ["1/2"]  # of the held-out table
 
 
-@pytest.mark.parametrize("most", [3, 4], ids=["the bound", "the bound taken out"])
-@pytest.mark.parametrize("noise", [Fraction(1), None], ids=["a level with noise", "the table of scores"])
+@pytest.mark.parametrize(("noise", "most"), [(Fraction(1), 3), (Fraction(1), 4), (None, 3)])  # 4: the bound taken out
 def test_what_has_noise_is_opened_three_times_and_no_more(tmp_path: Path, noise: Fraction | None, most: int) -> None:
     kind, impurity = (OpenedPage, Impurity.GINI) if noise else (CountShares, Impurity.INFORMATION_GAIN)
     case = with_terms(CASE, method=Method.SMC, reveal=Reveal.TREE, max_depth=1, noise=noise, impurity=impurity)

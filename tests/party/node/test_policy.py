@@ -46,9 +46,8 @@ def make(**changes: Any) -> Terms:
     return replace(TERMS, **changes)
 
 
-@pytest.mark.parametrize(
-    ("change", "field"),
-    [
+def test_the_first_term_that_this_party_does_not_agree_to_is_named() -> None:
+    changes: list[tuple[dict[str, Any], str | None]] = [
         ({}, None),
         ({"omega": 3}, None),
         ({"theta": Fraction(7, 10)}, None),
@@ -62,13 +61,10 @@ def make(**changes: Any) -> Terms:
         ({"counting": Counting.OBLIVIOUS_TRANSFER, "method": Method.RANDOMIZED}, "method"),
         ({"min_leaf": 6, "max_depth": 9}, None),
         ({"min_leaf": 4}, "min_leaf"),
-    ],
-)
-def test_the_first_term_that_this_party_does_not_agree_to_is_named(
-    change: dict[str, object], field: str | None
-) -> None:
-    objection = first_objection(AGREE, make(**change))
-    assert (objection and objection.field) == field
+    ]
+    for change, field in changes:
+        objection = first_objection(AGREE, make(**change))
+        assert (objection and objection.field) == field
 
 
 @pytest.mark.parametrize(
@@ -100,23 +96,19 @@ def test_who_agrees_to_all_agrees_to_none_less() -> None:
     assert first_objection(agree, make(method=Method.RANDOMIZED, key_bits=8, omega=9)) is None
 
 
-@pytest.mark.parametrize(
-    ("change", "value"),
-    [
+def test_what_the_job_asks_for_and_which_key_refuses_it_are_told_to_its_owner() -> None:
+    changes: list[tuple[dict[str, Any], str]] = [
         ({"omega": ALL}, "omega = all, our [agree] omega"),
         ({"omega": 4}, "omega = 4, our [agree] omega"),
         ({"method": Method.RANDOMIZED}, "method = randomized, our [agree] methods"),
         ({"method": Method.SMC}, "omega = smc (all attributes), our [agree] omega"),
         ({"min_leaf": 1}, "min_leaf = 1, our [agree] min_leaf"),
         ({"key_bits": 2048}, "key_bits = 2048, our [agree] smallest_key_bits"),
-    ],
-)
-def test_what_the_job_asks_for_and_which_key_refuses_it_are_told_to_its_owner(
-    change: dict[str, Any], value: str
-) -> None:
-    objection = first_objection(AGREE, make(**change))
-    assert objection is not None
-    assert objection.reason == f"the job asks for {value} does not allow it: change the job, or allow it there"
+    ]
+    for change, value in changes:
+        objection = first_objection(AGREE, make(**change))
+        assert objection is not None
+        assert objection.reason == f"the job asks for {value} does not allow it: change the job, or allow it there"
 
 
 POLICY_CASE = Case(
@@ -150,13 +142,10 @@ def test_exact_counts_are_revealed_only_where_their_owner_allows_them() -> None:
     assert first_objection(replace(agree, methods=tuple(Method), counting=tuple(Counting)), of_sets) == objection
     for changes in (
         {
-            "method": Method.SMC,
-            "reveal": Reveal.TREE,
-            "counting": Counting.OBLIVIOUS_TRANSFER,
-            "max_depth": 3,
+            "method": Method.SMC, "reveal": Reveal.TREE, "counting": Counting.OBLIVIOUS_TRANSFER, "max_depth": 3,
             "test": Fraction(0),
         },
-    ):
+    ):  # fmt: skip
         assert first_objection(replace(agree, counting=tuple(Counting)), make(**changes)) is None
     mined = make(method=Method.RANDOMIZED)  # no bits bound what such a tree says
     assert first_objection(replace(agree, methods=tuple(Method)), mined) == objection

@@ -281,7 +281,9 @@ def config(inputs_folder: Path, name: str, data: str = "") -> PartyConfig:
 
 
 def test_settings_that_name_no_rows_offer_none_and_say_where_to_name_them(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"party\.toml: \[predict\] rows: names no file"):
+    with pytest.raises(
+        ConfigError, match=r"\[predict\] rows: names no file: name one, then start `cotally serve` again"
+    ):
         offer_of_settings(config(tmp_path, "alice"))
 
 

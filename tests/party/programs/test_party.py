@@ -174,7 +174,7 @@ def test_an_array_has_columns_of_its_own_names_and_labels_come_back_as_they_were
 
 
 def test_labels_come_back_as_given_and_few_rows_stay_a_class() -> None:
-    for labels in few([(0.0, 1.0), (0, 1), ("false", "true"), ("NA", "-"), ("no", "yes "), (False, True)], 3):
+    for labels in few([(0.0, 1.0), (0, 1), ("false", "true"), ("NA", "-"), ("no", "yes "), (False, True)], 6):
         number = np.arange(80)
         frame = pd.DataFrame({"town": np.where(number % 2, "West", "Ost"), "sex": np.where(number // 2 % 2, "f", "m")})
         given = np.array(labels)[number % 2]

@@ -34,11 +34,8 @@ def test_people_are_found_again_for_the_list_and_the_peer_that_were_compared(tmp
     keep_alignment(tmp_path, KEY, "e", "bob", LISTS, ["p9"])
     assert kept_people(tmp_path, KEY, "d", "bob", b"ours") == ("p2", "é")
     for dataset, peer, own in (
-        ("f", "bob", b"ours"),
-        ("d", "carol", b"ours"),
-        ("d", None, b"ours"),
-        ("d", "bob", b"x"),
-    ):
+        ("f", "bob", b"ours"), ("d", "carol", b"ours"), ("d", None, b"ours"), ("d", "bob", b"x"),
+    ):  # fmt: skip
         assert kept_people(tmp_path, KEY, dataset, peer, own) is None
     assert (tmp_path / ALIGNMENTS_FILE).stat().st_mode & 0o077 == 0
 

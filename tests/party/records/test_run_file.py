@@ -49,31 +49,19 @@ def test_run_json_is_as_the_readme_says(tmp_path: Path) -> None:
     content = json.loads((tmp_path / "run.json").read_text())
     assert content["format"] == "cotally-run/2"
     assert content["data"] == {
-        "name": "tic-tac-toe",
-        "rows_train": 767,
-        "rows_test": 191,
-        "attributes": 9,
-        "classes": 2,
-    }
+        "name": "tic-tac-toe", "rows_train": 767, "rows_test": 191, "attributes": 9, "classes": 2,
+    }  # fmt: skip
     assert content["parameters"] == {
         "theta": "9/20", "key_bits": 3072, "seed": 1,
             "max_depth": None, "min_leaf": 1, "impurity": "information_gain", "noise": None,
                 "reveal": "counts",
     }  # fmt: skip
     assert content["rows"][1] == {
-        "method": "hybrid",
-        "omega": 2,
-        "accuracy": 0.75,
-        "smc_computations": 1500,
-        "cost_ratio": 0.42,
-        "seconds": 12.34,
-        "bytes_sent": {"alice": 12345, "bob": 5600000},
-        "round_trips": 22,
-        "exact_counts_disclosed": 1501,
-        "tree": {"nodes": 513, "depth": 8},
-        "equals_plain_id3": False,
+        "method": "hybrid", "omega": 2, "accuracy": 0.75, "smc_computations": 1500, "cost_ratio": 0.42,
+        "seconds": 12.34, "bytes_sent": {"alice": 12345, "bob": 5600000}, "round_trips": 22,
+        "exact_counts_disclosed": 1501, "tree": {"nodes": 513, "depth": 8}, "equals_plain_id3": False,
         "counting": "paillier",
-    }
+    }  # fmt: skip
     assert content["rows"][0]["bytes_sent"] is None
     assert list(content) == ["format", "data", "parameters", "rows"]
 
@@ -115,12 +103,8 @@ def test_the_table_has_rows_of_each_way() -> None:
     assert [way.rows for way in both.ways()] == [(OF_PLAIN, ROW, SMC), (OF_PLAIN, FAST)]
     assert replace(REPORT, rows=(OF_PLAIN,)).ways() == []
     for size, text in (
-        (0, "0 B"),
-        (1500, "1.5 kB"),
-        (999_600, "1000 kB"),
-        (53_000_000, "53 MB"),
-        (2 * 10**13, "20 TB"),
-    ):
+        (0, "0 B"), (1500, "1.5 kB"), (999_600, "1000 kB"), (53_000_000, "53 MB"), (2 * 10**13, "20 TB"),
+    ):  # fmt: skip
         assert size_text(size) == text
 
 
@@ -161,18 +145,13 @@ def test_a_report_of_train_is_read(tmp_path: Path) -> None:
         *(
             {"phases": each}
             for each in (
-                ["COPIES"],
-                {"COPIES": "1"},
-                {"COPIES": True},
-                {"COPIES": -1.0},
-                {"COPIES": None},
-                {"COPIES": float("inf")},
-                1,
+                ["COPIES"], {"COPIES": "1"}, {"COPIES": True}, {"COPIES": -1.0}, {"COPIES": None},
+                {"COPIES": float("inf")}, 1,
             )
         ),
         {"extra": 1},
     ],
-)
+)  # fmt: skip
 def test_a_report_of_train_that_is_none_is_refused(tmp_path: Path, change: dict[str, object]) -> None:
     with pytest.raises(ReportError):
         read_train_report(write(tmp_path / "r.json", {**asdict(TRAINED), **change}))

@@ -130,12 +130,8 @@ def _agree(folder: Path, text: str) -> Acceptance:
 
 def test_a_job_asks_for_epsilon_or_exact_counts(tmp_path: Path) -> None:
     for line, noise in (
-        ("", None),
-        ('noise = "none"', None),
-        ('noise = "0.5"', "1/2"),
-        ("noise = 2", "2"),
-        ('noise = "1/3"', "1/3"),
-    ):
+        ("", None), ('noise = "none"', None), ('noise = "0.5"', "1/2"), ("noise = 2", "2"), ('noise = "1/3"', "1/3"),
+    ):  # fmt: skip
         assert _noise(tmp_path, NOISE_JOB + line) == (None if noise is None else Fraction(noise))
     path = tmp_path / "job.toml"
     path.write_text(TREE)
@@ -168,15 +164,9 @@ def test_a_party_allows_any_epsilon_unless_it_says_how_much(tmp_path: Path) -> N
 
 def test_who_bounds_epsilon_agrees_to_no_more_and_to_no_counts_without_noise() -> None:
     for noise, most, budget, fits in [
-        (None, None, None, True),
-        ("1", None, None, True),
-        ("1", "1", None, True),
-        ("2", "1", None, False),
-        (None, "1", None, False),
-        ("1", None, "1", True),
-        ("2", None, "1", False),
-        (None, None, "1", False),
-    ]:
+        (None, None, None, True), ("1", None, None, True), ("1", "1", None, True), ("2", "1", None, False),
+        (None, "1", None, False), ("1", None, "1", True), ("2", None, "1", False), (None, None, "1", False),
+    ]:  # fmt: skip
         asked, largest, whole = (None if text is None else Fraction(text) for text in (noise, most, budget))
         agree = replace(AGREE, noise=largest, epsilon=whole)
         objection = first_objection(agree, replace(NOISE_TERMS, noise=asked))

@@ -40,12 +40,9 @@ PARTY: dict[str, Declared] = {
 }  # fmt: skip
 SURVEYS: dict[str, Declared] = {"": SURVEY, "server": SERVER, "store": STORE, "close": CLOSE}
 BESIDE = {
-    "group": "max_values = 4\n",
-    "noise": "epsilon = 1\n",
-    "certificate": 'key = "k"\n',
-    "key": 'certificate = "c"\n',
+    "group": "max_values = 4\n", "noise": "epsilon = 1\n", "certificate": 'key = "k"\n', "key": 'certificate = "c"\n',
     "query": 'dataset = "d"\n',
-}
+}  # fmt: skip
 
 
 def read(folder: Path, section: str, key: str, text: str | None) -> Any:

@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 from fractions import Fraction
+from itertools import product
 from math import ceil, hypot, log, prod
 from typing import Any
 
@@ -106,24 +107,20 @@ def test_before_a_run_the_error_is_said_that_its_accuracy_will_have_at_most(
     assert any("hold out more, or none" in line for line in run_lines(few, TOLD, agree)) == (error(tests) > 0.03)
 
 
-@pytest.mark.parametrize(("columns", "classes"), [(78, 2), (2, 2), (9, 5)])
-@pytest.mark.parametrize("leaves", Leaves)
-@pytest.mark.parametrize("holds_class", [True, False])
-def test_the_bits_that_a_partner_chooses_are_those_that_are_opened_of_a_node_and_a_leaf(
-    columns: int, classes: int, leaves: Leaves, *, holds_class: bool
-) -> None:
+def test_the_bits_that_a_partner_chooses_are_those_that_are_opened_of_a_node_and_a_leaf() -> None:
     """With 78 conditions SECURITY counts them too: eight at a node, eleven at a leaf of tenths."""
-    terms = replace(ALONE, min_leaf=100, leaves=leaves, max_depth=1)
-    leaf = Leaf((), 0, (10, *[0] * (classes - 1)) if leaves == Leaves.TENTHS else ())
-    tree = Tree(schema_of([2] * columns, classes), Split((), 0, (leaf, leaf)), terms.growth)
-    allowance = Allowance(tree.schema, 1, leaves=leaves)
-    opened = [prod(wires.shape[:-1]) for wires in simulate_openings(tree, allowance)]
-    run = Assessment(terms, 0, None, records=400, columns=columns, classes=classes, holds_class=holds_class)
-    said = " ".join(amount_lines(run))
-    node, ended = sum(opened[:2]), sum(opened[2:])
-    assert f"up to {node} bits of its choice per node that is split, and {counted(ended, 'bit')} per leaf" in said
-    if (columns, classes, leaves) == (78, 2, Leaves.TENTHS):
-        assert (node, ended) == (8, 11)
+    for (columns, classes), leaves, holds_class in product([(78, 2), (2, 2), (9, 5)], Leaves, [True, False]):
+        terms = replace(ALONE, min_leaf=100, leaves=leaves, max_depth=1)
+        leaf = Leaf((), 0, (10, *[0] * (classes - 1)) if leaves == Leaves.TENTHS else ())
+        tree = Tree(schema_of([2] * columns, classes), Split((), 0, (leaf, leaf)), terms.growth)
+        allowance = Allowance(tree.schema, 1, leaves=leaves)
+        opened = [prod(wires.shape[:-1]) for wires in simulate_openings(tree, allowance)]
+        run = Assessment(terms, 0, None, records=400, columns=columns, classes=classes, holds_class=holds_class)
+        said = " ".join(amount_lines(run))
+        node, ended = sum(opened[:2]), sum(opened[2:])
+        assert f"up to {node} bits of its choice per node that is split, and {counted(ended, 'bit')} per leaf" in said
+        if (columns, classes, leaves) == (78, 2, Leaves.TENTHS):
+            assert (node, ended) == (8, 11)
 
 
 @pytest.mark.parametrize("rarest", [0.0, 0.18])

@@ -108,14 +108,11 @@ def is_shown(address: Address) -> bool:
 @pytest.mark.parametrize(
     ("end", "code"),
     [
-        (None, "0"),
-        (NotApprovedError("approval", "waits"), "approval"),
-        (DisagreementError("theta", "differs"), "5"),
-        (ValueError(), "1"),
-        (SystemExit(0), None),
+        (None, "0"), (NotApprovedError("approval", "waits"), "approval"),
+        (DisagreementError("theta", "differs"), "5"), (ValueError(), "1"), (SystemExit(0), None),
         (KeyboardInterrupt(), None),
     ],
-)
+)  # fmt: skip
 def test_a_session_counts_by_how_it_ends_and_a_job_that_waits_for_people_as_no_failure(
     watched: Watched, end: BaseException | None, code: str | None
 ) -> None:

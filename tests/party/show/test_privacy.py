@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -53,17 +54,16 @@ def test_a_report_in_plain_words(name: str) -> None:
     assert "\n".join(lines) + "\n" == Path(__file__).with_name(f"report_{name}.txt").read_text("utf-8")
 
 
-@pytest.mark.parametrize("design", few(list(DESIGNS.values()), 3))
-@pytest.mark.parametrize("long", [False, True])
-def test_no_line_is_wider_than_a_terminal(design: Design, long: bool) -> None:
-    text = "a name of many words, " * 9 if long else "n" * 130
-    labels = [[f"{text}{value}" for value in range(size)] for size in design.sizes]
-    priors = [skewed(size) for size in design.sizes]
-    for names in (None, [text] * len(design.groups)):
-        found = measure_design(design, [text] * len(labels), labels, priors, names)
-        for width in (60, 80, 200):
-            lines = [*privacy_lines(found, width=width), *privacy_lines(found, full=True, width=width)]
-            assert max(map(len, lines)) <= width
+def test_no_line_is_wider_than_a_terminal() -> None:
+    for design, long in product(few(list(DESIGNS.values()), 3), [False, True]):
+        text = "a name of many words, " * 9 if long else "n" * 130
+        labels = [[f"{text}{value}" for value in range(size)] for size in design.sizes]
+        priors = [skewed(size) for size in design.sizes]
+        for names in (None, [text] * len(design.groups)):
+            found = measure_design(design, [text] * len(labels), labels, priors, names)
+            for width in (60, 80, 200):
+                lines = [*privacy_lines(found, width=width), *privacy_lines(found, full=True, width=width)]
+                assert max(map(len, lines)) <= width
 
 
 def test_the_short_report_fits_a_screen() -> None:
@@ -253,24 +253,24 @@ def told(found: Findings) -> Any:
     return json.loads(json_text(findings_json(found)))
 
 
-@pytest.mark.parametrize("design", DESIGNS.values(), ids=DESIGNS)
-def test_a_report_is_plain_json_with_exact_chances_and_infinity_in_words(design: Design) -> None:
-    found = report(design, [skewed(size) for size in design.sizes])
-    read = told(found)
-    for column, entry in enumerate(entry_of(design, c, skewed(size)) for c, size in enumerate(design.sizes)):
-        own = read["attributes"][column]
-        assert Fraction(own["single_entry_before_mining"]) == single_entry(entry)
-        assert Fraction(own["breach_level"]) == breach(entry).level
-        assert own["bits_left"] == entropy_left(entry)
-        assert own["prior_is_assumed"] is False
-        posteriors = [None if row is None else tuple(map(Fraction, row)) for row in own["posteriors"]]
-        assert tuple(posteriors) == entry.posteriors
-    for group, read_group in zip(design.groups, read["groups"], strict=True):
-        entries = [Fraction(read["attributes"][c]["single_entry_before_mining"]) for c in group]
-        assert Fraction(read_group["single_entry_before_mining"]) == min(entries)
-    loss = read["record"]["epsilon"]
-    assert (float("inf") if loss == "infinite" else loss) == record_loss(design)
-    assert read["record"]["coin_bits"] == record_coin_entropy(design)
+def test_a_report_is_plain_json_with_exact_chances_and_infinity_in_words() -> None:
+    for design in DESIGNS.values():
+        found = report(design, [skewed(size) for size in design.sizes])
+        read = told(found)
+        for column, entry in enumerate(entry_of(design, c, skewed(size)) for c, size in enumerate(design.sizes)):
+            own = read["attributes"][column]
+            assert Fraction(own["single_entry_before_mining"]) == single_entry(entry)
+            assert Fraction(own["breach_level"]) == breach(entry).level
+            assert own["bits_left"] == entropy_left(entry)
+            assert own["prior_is_assumed"] is False
+            posteriors = [None if row is None else tuple(map(Fraction, row)) for row in own["posteriors"]]
+            assert tuple(posteriors) == entry.posteriors
+        for group, read_group in zip(design.groups, read["groups"], strict=True):
+            entries = [Fraction(read["attributes"][c]["single_entry_before_mining"]) for c in group]
+            assert Fraction(read_group["single_entry_before_mining"]) == min(entries)
+        loss = read["record"]["epsilon"]
+        assert (float("inf") if loss == "infinite" else loss) == record_loss(design)
+        assert read["record"]["coin_bits"] == record_coin_entropy(design)
 
 
 def test_group_names_must_be_as_many_as_groups() -> None:

@@ -13,6 +13,7 @@ from contextlib import chdir
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -148,15 +149,14 @@ def words(lines: list[str]) -> list[str]:
     return " ".join(lines).split()
 
 
-@pytest.mark.parametrize("columns", WIDTHS)
-@pytest.mark.parametrize("command", ["", *COMMANDS])
-def test_help_fits_the_terminal_and_breaks_no_word(command: str, columns: int) -> None:
-    asked = [word for word in (command, "--help") if word]
-    lines = shown(columns, *asked)
-    assert max(map(len, lines)) <= columns
-    assert words(lines) == help_words(*asked)
-    if columns == 60 and command not in ("", "trust"):
-        assert max(map(len, lines)) > 50
+def test_help_fits_the_terminal_and_breaks_no_word() -> None:
+    for columns, command in product(WIDTHS, ["", *COMMANDS]):
+        asked = [word for word in (command, "--help") if word]
+        lines = shown(columns, *asked)
+        assert max(map(len, lines)) <= columns
+        assert words(lines) == help_words(*asked)
+        if columns == 60 and command not in ("", "trust"):
+            assert max(map(len, lines)) > 50
 
 
 @pytest.mark.parametrize("columns", WIDTHS)
@@ -270,13 +270,10 @@ ROWS = [["a name of twenty-four", "1", "22", "333"], ["二十四字的名字", "
 
 def test_a_table_cuts_texts_then_leaves_out_the_least_wanted_columns() -> None:
     for columns, left_out, name in [
-        (200, (), "a name of twenty-four"),
-        (44, (), "a name of twenty-four"),
-        (43, (), "a name of twenty-fo…"),
-        (35, (), "a name of t…"),
-        (34, ("third",), "a name of twenty-…"),
+        (200, (), "a name of twenty-four"), (44, (), "a name of twenty-four"), (43, (), "a name of twenty-fo…"),
+        (35, (), "a name of t…"), (34, ("third",), "a name of twenty-…"),
         (26, ("second", "third"), "a name of twenty-…"),
-    ]:
+    ]:  # fmt: skip
         found = Grid(COLUMNS, ROWS, rule=True)
         lines = laid_out([found], columns)
         said = " ".join(map(str.strip, lines[5:]))
@@ -464,14 +461,14 @@ def test_a_tree_whose_classes_are_a_guess_is_still_said_to_rank_if_its_scores_do
     assert worth_lines(apart)[1].startswith("Yet its leaves have different scores: `cotally predict --scores`")
 
 
-@pytest.mark.parametrize("name", ["low", "stage: low", "10:30", "a:1", "<5", ">50K", "a:<:", "a\nb:2", ""])
-def test_a_class_has_its_whole_name_in_tables_of_quality(name: str) -> None:
+def test_a_class_has_its_whole_name_in_tables_of_quality() -> None:
     """Also where a name holds what headings of the program mark with."""
-    said, thresholds = score_grids(ScoreTable(RANKING, (0, 1), scores=(0.0, 0.3)), ("good", name))
-    shown = [f"is {printable(name)}", f"Of {printable(name)}, found", f"Of these, {printable(name)}"]
-    for grid, heads in (said, shown[:1]), (thresholds, shown[1:]):
-        assert [each for each in grid.columns if each.heading in heads] == list(map(ScreenColumn, heads))
-        assert all(head in laid_out([grid], 200)[0] for head in heads)
+    for name in ["low", "stage: low", "10:30", "a:1", "<5", ">50K", "a:<:", "a\nb:2", ""]:
+        said, thresholds = score_grids(ScoreTable(RANKING, (0, 1), scores=(0.0, 0.3)), ("good", name))
+        shown = [f"is {printable(name)}", f"Of {printable(name)}, found", f"Of these, {printable(name)}"]
+        for grid, heads in (said, shown[:1]), (thresholds, shown[1:]):
+            assert [each for each in grid.columns if each.heading in heads] == list(map(ScreenColumn, heads))
+            assert all(head in laid_out([grid], 200)[0] for head in heads)
 
 
 ALONE = "alice.x0 alone gives the class of nearly every held-out record. If it is the class under another name"

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 from pathlib import Path
 
 import numpy as np
@@ -46,31 +45,6 @@ def test_the_same_disguise_again_is_the_same_file(folder: Path, capsys: pytest.C
 
 
 MINE, PREDICT = ("mine", "tree", "d.csv", "design.toml"), ("predict", "m.json", "data.csv")
-
-
-@pytest.mark.parametrize("name", ["x" * 300, "circle"])
-@pytest.mark.parametrize("option", ["-o", "--secret", "--personal"])
-def test_a_path_that_cannot_be_is_one_line_that_names_it(
-    folder: Path, capsys: pytest.CaptureFixture[str], name: str, option: str
-) -> None:
-    (folder / "circle.csv").symlink_to("circle.csv")
-    given = {"-o": "out.csv", "--secret": "new"} | {option: f"{name}.csv"}
-    words = [word for pair in given.items() for word in pair]
-    line = refused(capsys, "disguise", "data.csv", "design.toml", *words)
-    assert f"{name}.csv" in line
-    assert ("circle" in line) == (name == "circle")
-    assert not (folder / "new").exists()
-
-
-@pytest.mark.parametrize("command", [("mine", "tree", "d.csv", "design.toml"), ("predict", "m.json", "data.csv")])
-def test_an_output_whose_name_is_too_long_is_one_line(
-    folder: Path, capsys: pytest.CaptureFixture[str], command: tuple[str, ...]
-) -> None:
-    told(capsys, "mine", "tree", "d.csv", "design.toml", "-o", "m.json")
-    before = snapshot(folder)
-    line = refused(capsys, *command, "-o", "x" * 300)
-    assert re.search("xxx cannot be (written|used): File name too long", line)
-    assert snapshot(folder) == before
 
 
 def test_an_output_whose_name_cannot_be_is_one_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

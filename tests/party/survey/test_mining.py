@@ -258,9 +258,8 @@ def questionnaire(tmp_path_factory: pytest.TempPathFactory) -> Questionnaire:
     return read_design(write_design(tmp_path_factory.mktemp("design"), text))
 
 
-@pytest.mark.parametrize(
-    ("text", "terms"),
-    [
+def test_a_text_stands_for_its_terms(questionnaire: Questionnaire) -> None:
+    for text, terms in [
         ("smoker = yes", [(3, 0)]),
         ("smoker=no", [(3, 1)]),
         ("  smoker =  'yes'  ", [(3, 0)]),
@@ -278,17 +277,14 @@ def questionnaire(tmp_path_factory: pytest.TempPathFactory) -> Questionnaire:
         ('sex = """"', [(0, 6)]),
         ("sex = \"''\"", [(0, 7)]),
         ("sex = ''''''", [(0, 7)]),
-    ],
-)
-def test_a_text_stands_for_its_terms(questionnaire: Questionnaire, text: str, terms: list[tuple[int, int]]) -> None:
-    found = parse_expression(text, questionnaire)
-    assert found == Expression(tuple(Term(column, value) for column, value in terms))
-    assert parse_expression(expression_text(found, questionnaire), questionnaire) == found
+    ]:
+        found = parse_expression(text, questionnaire)
+        assert found == Expression(tuple(Term(column, value) for column, value in terms))
+        assert parse_expression(expression_text(found, questionnaire), questionnaire) == found
 
 
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
+def test_what_is_no_expression_is_told_with_a_way_out(questionnaire: Questionnaire) -> None:
+    for text, problem in [
         ("", "is no expression: write it as in: smoker = yes"),
         ("smoker", "is no expression"),
         ("smoker = ", "is no expression"),
@@ -309,11 +305,9 @@ def test_a_text_stands_for_its_terms(questionnaire: Questionnaire, text: str, te
         ("drinks = ofen", "column 'drinks' has no value 'ofen'; did you mean 'often'"),
         ("smoker = maybe", "column 'smoker' has no value 'maybe'; known: yes, no"),
         ("smoker = yes and smoker = no", "names a column twice"),
-    ],
-)
-def test_what_is_no_expression_is_told_with_a_way_out(questionnaire: Questionnaire, text: str, problem: str) -> None:
-    with pytest.raises(InputError, match=problem):
-        parse_expression(text, questionnaire)
+    ]:
+        with pytest.raises(InputError, match=problem):
+            parse_expression(text, questionnaire)
 
 
 @given(st.text(alphabet="ab= '\"dnsmoker", max_size=30))

@@ -590,18 +590,8 @@ def test_an_address_is_a_host_and_a_port() -> None:
     ):
         assert split_address(address) == parts
     for address in (
-        "",
-        "bob",
-        "bob:",
-        ":1",
-        "[]:1",
-        "bob:x",
-        "bob:-1",
-        "bob:65536",
-        "::1:80",
-        "bob:\u0661",
-        "bob:\u00b2",
-    ):
+        "", "bob", "bob:", ":1", "[]:1", "bob:x", "bob:-1", "bob:65536", "::1:80", "bob:\u0661", "bob:\u00b2",
+    ):  # fmt: skip
         with pytest.raises(ConfigError, match="is not an address: it must be host:port, port 0 to 65535"):
             split_address(address)
 
@@ -626,7 +616,7 @@ def test_every_page_of_a_frame_and_every_end_crosses() -> None:
         assert (page_from_wire(crossed), crossed.sequence) == (page, sequence)
 
 
-@pytest.mark.parametrize("page", BAD_PAGES)
-def test_a_page_that_no_frame_has_is_refused(page: str) -> None:
-    with pytest.raises(PeerError, match="the peer sent a page that no frame has"):
-        page_from_wire(BAD_PAGES[page])
+def test_a_page_that_no_frame_has_is_refused() -> None:
+    for page in BAD_PAGES:
+        with pytest.raises(PeerError, match="the peer sent a page that no frame has"):
+            page_from_wire(BAD_PAGES[page])

@@ -76,11 +76,10 @@ BAD: dict[str, tuple[Query, Change]] = {
 }
 
 
-@pytest.mark.parametrize("case", BAD)
-def test_counts_that_cannot_be_end_the_run(case: str) -> None:
-    query, change = BAD[case]
-    with pytest.raises(DeviationError):
-        checks().answers([query], change(plain_counts([query])))
+def test_counts_that_cannot_be_end_the_run() -> None:
+    for query, change in BAD.values():
+        with pytest.raises(DeviationError):
+            checks().answers([query], change(plain_counts([query])))
 
 
 def moved(records: int) -> list[int]:

@@ -48,13 +48,9 @@ def view(theta: Fraction = EXACT, secret: int = 0) -> View:
 
 def paths() -> list[Expression]:
     return [
-        ROOT,
-        ROOT & Term(0, 1),
-        ROOT & Term(1, 2),
-        ROOT & Term(0, 0) & Term(3, 1),
-        ROOT & Term(2, 1) & Term(1, 0),
+        ROOT, ROOT & Term(0, 1), ROOT & Term(1, 2), ROOT & Term(0, 0) & Term(3, 1), ROOT & Term(2, 1) & Term(1, 0),
         ROOT & Term(3, 0) & Term(1, 0),
-    ]
+    ]  # fmt: skip
 
 
 def cells(path: Expression, candidate: int) -> list[list[Expression]]:
@@ -62,34 +58,34 @@ def cells(path: Expression, candidate: int) -> list[list[Expression]]:
     return [[path & Term(candidate, v) & Term(SCHEMA.class_index, c) for c in range(2)] for v in range(size)]
 
 
-@pytest.mark.parametrize("path", paths(), ids=str)
-def test_a_node_is_estimated_as_its_expressions_are(path: Expression) -> None:
-    seen = view()
-    estimator, design = Estimator(seen), joint_design(seen)
-    estimator.advance([path.parent])
-    estimator.advance([path])
-    candidates = tuple(a for a in range(4) if a not in path.columns)
-    answer = estimator.answers([Query(path, candidates, None)])[0]
-    for candidate, table in zip(candidates, answer.tables, strict=True):
-        expected = [[estimate_count(seen.codes, e, design) for e in row] for row in cells(path, candidate)]
-        assert table.tolist() == [[e.count for e in row] for row in expected]
-        assert (estimator.spread(path, candidate).counts == table).all()
+def test_a_node_is_estimated_as_its_expressions_are() -> None:
+    for path in paths():
+        seen = view()
+        estimator, design = Estimator(seen), joint_design(seen)
+        estimator.advance([path.parent])
+        estimator.advance([path])
+        candidates = tuple(a for a in range(4) if a not in path.columns)
+        answer = estimator.answers([Query(path, candidates, None)])[0]
+        for candidate, table in zip(candidates, answer.tables, strict=True):
+            expected = [[estimate_count(seen.codes, e, design) for e in row] for row in cells(path, candidate)]
+            assert table.tolist() == [[e.count for e in row] for row in expected]
+            assert (estimator.spread(path, candidate).counts == table).all()
 
 
-@pytest.mark.parametrize("path", paths(), ids=str)
-def test_live_are_the_records_that_some_coins_would_put_into_the_cell(path: Expression) -> None:
-    seen = view()
-    estimator = Estimator(seen)
-    estimator.advance([path])
-    guesses = joint_design(seen).pattern_coins()
-    for candidate in set(range(4)) - path.columns:
-        for expressions, row in zip(cells(path, candidate), estimator.spread(path, candidate).live, strict=True):
-            for expression, live in zip(expressions, row, strict=True):
-                possible = np.zeros(len(CODES), dtype=np.bool_)
-                for coins in guesses:
-                    each = np.broadcast_to(coins, (len(CODES), len(coins)))
-                    possible |= expression.satisfied_by(disguise(seen.codes, each, joint_design(seen)))
-                assert live == possible.sum()
+def test_live_are_the_records_that_some_coins_would_put_into_the_cell() -> None:
+    for path in paths():
+        seen = view()
+        estimator = Estimator(seen)
+        estimator.advance([path])
+        guesses = joint_design(seen).pattern_coins()
+        for candidate in set(range(4)) - path.columns:
+            for expressions, row in zip(cells(path, candidate), estimator.spread(path, candidate).live, strict=True):
+                for expression, live in zip(expressions, row, strict=True):
+                    possible = np.zeros(len(CODES), dtype=np.bool_)
+                    for coins in guesses:
+                        each = np.broadcast_to(coins, (len(CODES), len(coins)))
+                        possible |= expression.satisfied_by(disguise(seen.codes, each, joint_design(seen)))
+                    assert live == possible.sum()
 
 
 TREE = Tree(
@@ -239,24 +235,24 @@ def every_outcome(design: Design, truth: Codes) -> Iterator[tuple[Fraction, Tabl
         yield chance, [departure(each, design, *found) for each in adds], adds
 
 
-@pytest.mark.parametrize("design", NOISE_EXACT.values(), ids=NOISE_EXACT)
-def test_over_all_coins_squares_less_those_of_the_truth_have_the_variance_of_each_cells_departure_for_mean(
-    design: Design,
-) -> None:
+def test_over_all_coins_squares_less_those_of_the_truth_have_the_variance_of_each_cells_departure_for_mean() -> None:
     """With the true shares, record by record: `sum r^2` less the same of what the estimated cells would add."""
-    truth = np.array([[0, 0], [design.sizes[0] - 1, 1]], dtype=np.uint8)
-    shares, classes = ([Fraction(int((truth[:, c] == v).sum()), 2) for v in range(design.sizes[c])] for c in range(2))
-    own = [
-        departure([Fraction(k == place) for k in range(prod(design.sizes))], design, shares, classes)
-        for place in range(prod(design.sizes))
-    ]
-    mean = square = told = np.full(prod(design.sizes), Fraction(0))
-    for chance, apart, adds in every_outcome(design, truth):
-        sums = np.sum(np.array(apart, dtype=object), axis=0)
-        cells = np.sum(np.array(adds, dtype=object), axis=0)
-        mean, square = mean + chance * sums, square + chance * sums**2
-        told = told + chance * (np.sum(np.array(apart, dtype=object) ** 2, axis=0) - cells @ np.array(own) ** 2)
-    assert told.tolist() == (square - mean**2).tolist()
+    for design in NOISE_EXACT.values():
+        truth = np.array([[0, 0], [design.sizes[0] - 1, 1]], dtype=np.uint8)
+        shares, classes = (
+            [Fraction(int((truth[:, c] == v).sum()), 2) for v in range(design.sizes[c])] for c in range(2)
+        )
+        own = [
+            departure([Fraction(k == place) for k in range(prod(design.sizes))], design, shares, classes)
+            for place in range(prod(design.sizes))
+        ]
+        mean = square = told = np.full(prod(design.sizes), Fraction(0))
+        for chance, apart, adds in every_outcome(design, truth):
+            sums = np.sum(np.array(apart, dtype=object), axis=0)
+            cells = np.sum(np.array(adds, dtype=object), axis=0)
+            mean, square = mean + chance * sums, square + chance * sums**2
+            told = told + chance * (np.sum(np.array(apart, dtype=object) ** 2, axis=0) - cells @ np.array(own) ** 2)
+        assert told.tolist() == (square - mean**2).tolist()
 
 
 def test_where_all_values_are_as_common_the_noise_is_that_of_the_closed_form() -> None:
@@ -280,34 +276,32 @@ def test_where_all_values_are_as_common_the_noise_is_that_of_the_closed_form() -
 PATHS = (ROOT, ROOT & Term(0, 1), ROOT & Term(1, 2) & Term(0, 0))
 
 
-@pytest.mark.parametrize("path", PATHS, ids=str)
-@pytest.mark.parametrize("design", designs().values(), ids=designs())
-def test_the_noise_of_an_answer_is_that_of_its_records_whatever_shares_a_coin(design: Design, path: Expression) -> None:
-    survey = sampled(design, np.random.default_rng(3).integers(0, design.sizes, (60, 4)).astype(np.uint8))
-    estimator = survey.estimator()
-    estimator.advance([path])
-    for candidate in sorted({0, 1, 2} - path.columns):
-        (answer,) = estimator.answers([Query(path, (candidate,), None)])
-        (samples,) = estimator.samples(path, [candidate])
-        (shares,), (classes,) = table_shares([answer.tables[0]])
-        shape = answer.tables[0].shape
-        apart = departures(samples.values.reshape(-1, *shape), shares, classes)
-        own = departures(np.eye(prod(shape)).reshape(-1, *shape), shares, classes)
-        expected = np.einsum("i,ivc->vc", samples.repeats, apart**2)
-        expected = expected - np.einsum("i,ivc->vc", answer.tables[0].ravel(), own**2)
-        assert np.allclose(answer.noises[0], expected, rtol=1e-9, atol=1e-9)
+def test_the_noise_of_an_answer_is_that_of_its_records_whatever_shares_a_coin() -> None:
+    for path, design in product(PATHS, designs().values()):
+        survey = sampled(design, np.random.default_rng(3).integers(0, design.sizes, (60, 4)).astype(np.uint8))
+        estimator = survey.estimator()
+        estimator.advance([path])
+        for candidate in sorted({0, 1, 2} - path.columns):
+            (answer,) = estimator.answers([Query(path, (candidate,), None)])
+            (samples,) = estimator.samples(path, [candidate])
+            (shares,), (classes,) = table_shares([answer.tables[0]])
+            shape = answer.tables[0].shape
+            apart = departures(samples.values.reshape(-1, *shape), shares, classes)
+            own = departures(np.eye(prod(shape)).reshape(-1, *shape), shares, classes)
+            expected = np.einsum("i,ivc->vc", samples.repeats, apart**2)
+            expected = expected - np.einsum("i,ivc->vc", answer.tables[0].ravel(), own**2)
+            assert np.allclose(answer.noises[0], expected, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("name", [name for name in designs() if name.startswith("related")])
-@pytest.mark.parametrize("path", PATHS, ids=str)
-def test_two_parties_have_the_same_noise_as_a_collector(name: str, path: Expression) -> None:
-    design = designs()[name]
-    assert isinstance(design, RelatedDesign)
-    survey = sampled(design, np.random.default_rng(4).integers(0, design.sizes, (80, 4)).astype(np.uint8))
-    ours, theirs = Estimator(View(survey.schema, survey.codes, design, (0, 1, 2, 3))), survey.estimator()
-    query = Query(path, tuple(sorted({0, 1, 2} - path.columns)), None)
-    for one, other in zip(ours.answers([query])[0].noises, theirs.answers([query])[0].noises, strict=True):
-        assert np.allclose(one, other, rtol=1e-9, atol=1e-9)
+def test_two_parties_have_the_same_noise_as_a_collector() -> None:
+    for name, path in product([name for name in designs() if name.startswith("related")], PATHS):
+        design = designs()[name]
+        assert isinstance(design, RelatedDesign)
+        survey = sampled(design, np.random.default_rng(4).integers(0, design.sizes, (80, 4)).astype(np.uint8))
+        ours, theirs = Estimator(View(survey.schema, survey.codes, design, (0, 1, 2, 3))), survey.estimator()
+        query = Query(path, tuple(sorted({0, 1, 2} - path.columns)), None)
+        for one, other in zip(ours.answers([query])[0].noises, theirs.answers([query])[0].noises, strict=True):
+            assert np.allclose(one, other, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("total", [30, 60, 90])

@@ -37,7 +37,7 @@ from tests.support.cases import correlated
 from tests.support.enumeration import every_record
 from tests.support.examples import at_most
 from tests.support.models import chain, models, small_model
-from tests.support.plain import FixedTables, RecordingEngine, ReferenceId3, reference_id3, schema_of
+from tests.support.plain import FixedTables, RecordingEngine, ReferenceId3, schema_of
 from tests.support.surveys import SIZES, designs, sampled, schema_for
 
 TENNIS = json.loads((Path(__file__).parents[2] / "vectors/play_tennis.json").read_text("utf-8"))
@@ -65,18 +65,6 @@ def as_vector(node: Node, schema: Schema) -> dict[str, Any]:
         "attribute": attribute.name,
         "children": {value: as_vector(child, schema) for value, child in children},
     }
-
-
-@settings(max_examples=at_most(200))
-@given(
-    sizes=st.lists(st.integers(1, 5), min_size=1, max_size=5),
-    classes=st.integers(1, 4),
-    records=st.integers(1, 60),
-    seed=st.integers(0, 2**32 - 1),
-)
-def test_it_is_id3_as_anyone_would_write_it(sizes: list[int], classes: int, records: int, seed: int) -> None:
-    codes = correlated([*sizes, classes], records, seed, flips=0.5)
-    assert id3(schema_of(sizes, classes), codes).tree.root == reference_id3(codes.tolist(), sizes, classes)
 
 
 def test_quinlans_example_gives_quinlans_tree_and_a_tree_may_be_deeper_than_pythons_stack() -> None:
@@ -404,19 +392,19 @@ def test_estimates_reach_a_limit_but_for_what_was_rounded_away_which_keeps_no_br
     assert prune_tree(Tree(SCHEMA, root), survey).root == Leaf((2.0, 1.0), 0)
 
 
-@pytest.mark.parametrize("name", designs())
-def test_rounding_bounds_what_floats_lose_of_exact_estimates(name: str) -> None:
-    survey = sampled(designs()[name], correlated(SIZES, 500, seed=7, flips=0.3))
-    estimator = survey.estimator()
-    path = Expression().child(1, 2)
-    for above in (Expression(), path):
-        estimator.advance([above])
-        (answer,) = estimator.answers([Query(above, (0,), None)])
-        for value, row in enumerate(answer.tables[0].tolist()):
-            for label, count in enumerate(row):
-                exact = estimate_count(survey.codes, above.child(0, value).child(3, label), survey.design).count
-                columns = above.columns | {0, 3}
-                assert abs(Fraction(count) - exact) <= Fraction(survey.rounding(columns)) / 2
+def test_rounding_bounds_what_floats_lose_of_exact_estimates() -> None:
+    for name in designs():
+        survey = sampled(designs()[name], correlated(SIZES, 500, seed=7, flips=0.3))
+        estimator = survey.estimator()
+        path = Expression().child(1, 2)
+        for above in (Expression(), path):
+            estimator.advance([above])
+            (answer,) = estimator.answers([Query(above, (0,), None)])
+            for value, row in enumerate(answer.tables[0].tolist()):
+                for label, count in enumerate(row):
+                    exact = estimate_count(survey.codes, above.child(0, value).child(3, label), survey.design).count
+                    columns = above.columns | {0, 3}
+                    assert abs(Fraction(count) - exact) <= Fraction(survey.rounding(columns)) / 2
 
 
 @pytest.mark.parametrize("name", ["unrelated, one group", "related, two groups", "unrelated, a plain class"])
@@ -481,16 +469,11 @@ CHANGES: dict[str, Callable[[Tree], Tree]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("change", CHANGES)
-def test_every_change_changes_the_digest(change: str) -> None:
-    assert CHANGES[change](TREE).digest() != TREE.digest()
-
-
 def test_digests_are_those_of_one_tree() -> None:
     other = Tree(schema_of((2, 3), 2, alice=1), replace(ROOT_NODE, counts=(4.0, 5.0)))
     assert other.digest() == TREE.digest()
     assert len(TREE.digest()) == 32
-    assert len({change(TREE).digest() for change in CHANGES.values()}) == len(CHANGES)
+    assert len({TREE.digest(), *(change(TREE).digest() for change in CHANGES.values())}) == 1 + len(CHANGES)
     # FAULTS case 33: the same labels, split otherwise.
     label = Attribute("bob", "class", ("no", "yes"))
     one = Schema((Attribute("alice", "x", ("a", "b", "bob", "y", "c")),), label, ("bob",))
@@ -505,20 +488,13 @@ def test_digests_are_those_of_one_tree() -> None:
 def test_nodes_are_walked_parents_first() -> None:
     one = ROOT & Term(1, 1)
     assert list(TREE.walk()) == [
-        (ROOT, ROOT_NODE),
-        (ROOT & Term(1, 0), Leaf((3, 0), 0)),
-        (one, INNER),
-        (one & Term(0, 0), Leaf((1, 0), 0)),
-        (one & Term(0, 1), Leaf((0, 3), 1)),
-        (ROOT & Term(1, 2), Leaf((0, 0), 1)),
-    ]
+        (ROOT, ROOT_NODE), (ROOT & Term(1, 0), Leaf((3, 0), 0)), (one, INNER), (one & Term(0, 0), Leaf((1, 0), 0)),
+        (one & Term(0, 1), Leaf((0, 3), 1)), (ROOT & Term(1, 2), Leaf((0, 0), 1)),
+    ]  # fmt: skip
     one = ROOT & Term(1, 1)
     assert TREE.leaves() == [
-        (ROOT & Term(1, 0), 0),
-        (one & Term(0, 0), 0),
-        (one & Term(0, 1), 1),
-        (ROOT & Term(1, 2), 1),
-    ]
+        (ROOT & Term(1, 0), 0), (one & Term(0, 0), 0), (one & Term(0, 1), 1), (ROOT & Term(1, 2), 1),
+    ]  # fmt: skip
     assert (TREE.size, TREE.depth) == (6, 2)
     tree = Tree(TREE.schema, Leaf((4, 5), 1))
     assert (tree.size, tree.depth, tree.leaves()) == (1, 0, [(ROOT, 1)])

@@ -40,29 +40,19 @@ from tests.support.plain import FixedTables, schema_of
 
 def test_entropy_of_powers_of_two_is_exact() -> None:
     for counts, bits in [
-        ([1, 1], 1.0),
-        ([5, 5, 5, 5], 2.0),
-        ([2, 1, 1], 1.5),
-        ([8, 4, 2, 1, 1], 1.875),
-        ([7, 0], 0.0),
-        ([0, 0], 0.0),
-        ([], 0.0),
-        ([3], 0.0),
-    ]:
+        ([1, 1], 1.0), ([5, 5, 5, 5], 2.0), ([2, 1, 1], 1.5), ([8, 4, 2, 1, 1], 1.875), ([7, 0], 0.0), ([0, 0], 0.0),
+        ([], 0.0), ([3], 0.0),
+    ]:  # fmt: skip
         assert entropy(counts) == bits
         assert str(entropy(counts)) != "-0.0"
 
 
 def test_gain_of_powers_of_two_is_exact() -> None:
     for table, bits in [
-        ([[4, 0], [0, 4]], 1.0),
-        ([[2, 2], [2, 2]], 0.0),
-        ([[2, 0], [2, 0]], 0.0),
-        ([[0, 0], [3, 3]], 0.0),
-        ([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 1]], 1.5),
-        ([[2, 2], [4, 0]], entropy([6, 2]) - 0.5),
+        ([[4, 0], [0, 4]], 1.0), ([[2, 2], [2, 2]], 0.0), ([[2, 0], [2, 0]], 0.0), ([[0, 0], [3, 3]], 0.0),
+        ([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 1]], 1.5), ([[2, 2], [4, 0]], entropy([6, 2]) - 0.5),
         ([[0, 0], [0, 0]], 0.0),
-    ]:
+    ]:  # fmt: skip
         assert gain(table) == bits
 
 
@@ -94,13 +84,10 @@ def estimated(table: Any, growth: Growth = TO_THE_END, records: float = 1.0) -> 
 def test_gain_ratio_and_decrease_of_ginis_index_of_powers_of_two_are_exact() -> None:
     """An attribute of which one value has all records has a split information of 0, and no ratio."""
     for table, ratio, decrease in [
-        ([[4, 0], [0, 4]], 1.0, 0.5),
-        ([[2, 2], [2, 2]], 0.0, 0.0),
-        ([[0, 0], [3, 3]], 0.0, 0.0),
-        ([[0, 0], [0, 0]], 0.0, 0.0),
-        ([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 1]], 1.0, 0.5),
+        ([[4, 0], [0, 4]], 1.0, 0.5), ([[2, 2], [2, 2]], 0.0, 0.0), ([[0, 0], [3, 3]], 0.0, 0.0),
+        ([[0, 0], [0, 0]], 0.0, 0.0), ([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 1]], 1.0, 0.5),
         ([[2, 0], [0, 2], [2, 0], [0, 2]], 0.5, 0.5),
-    ]:
+    ]:  # fmt: skip
         assert merit(table, Impurity.GAIN_RATIO) == ratio
         assert merit(table, Impurity.GINI) == decrease
 
@@ -197,10 +184,9 @@ def test_the_range_of_change_bounds_what_a_record_moves() -> None:
     """Before a sum's last bits are dropped; what they do then is bounded by whole units, and reached by none here."""
     for records in (1, 2, 7, 40, 300):
         law = Gini(records)
+        inverse = [int(law.inverse(n)) for n in range(records + 1)]
         changes = [
-            (x + 1) * (n - x) * int(law.inverse(n + 1)) - x * (n - x) * int(law.inverse(n))
-            for n in range(records)
-            for x in range(n + 1)
+            (x + 1) * (n - x) * inverse[n + 1] - x * (n - x) * inverse[n] for n in range(records) for x in range(n + 1)
         ]
         unit = 1 << law.dropped
         assert law.change * 2**GINI_BITS == ceil(Fraction(max(changes), unit)) - floor(Fraction(min(changes), unit))
@@ -216,7 +202,7 @@ def test_the_range_of_change_bounds_what_a_record_moves() -> None:
                 largest = max(largest, abs(worth[moved] - worth[cells]))
     assert largest <= law.change * 2**GINI_BITS
     assert largest > 2**GINI_BITS / 2
-    for records in (5000, 26049, 2**18, 2**20, MOST_GINI_RECORDS):
+    for records in (26049, 2**19, MOST_GINI_RECORDS):
         law = Gini(records)
         assert Fraction(999, 1000) < law.change <= Fraction(9, 8)
         if records <= 2**19:

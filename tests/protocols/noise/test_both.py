@@ -211,7 +211,7 @@ def test_no_neighbour_changes_more_than_the_accounting_says_and_some_as_much() -
         for side in ["alice", "bob"]:
             for window, depth in [(ALL, 1), (ALL, 3), (2, 2), (1, 3)]:
                 schema, rng = _schema(owners), np.random.default_rng(len(owners) + depth)
-                seen = [_changes(schema, side, window, depth, rng) for _ in range(200)]
+                seen = [_changes(schema, side, window, depth, rng) for _ in range(100)]
                 assert max(seen) == most_changes(schema, side, window, depth)
 
 
@@ -375,11 +375,11 @@ def _delta(law: Geometric, epsilon: Fraction) -> Fraction:
     return sum((each for each in excess if each > 0), start=Fraction(0))
 
 
-@pytest.mark.parametrize("scale", [*SCALES, Fraction(40), Fraction(1, 9)], ids=str)
-def test_noise_is_cut_where_its_chance_is_below_two_to_the_minus_forty(scale: Fraction) -> None:
-    cut = Geometric(scale).cut
-    assert decay_bounds(cut / scale)[1] <= Fraction(1, 2**40)
-    assert decay_bounds((cut - 2) / scale)[0] > Fraction(1, 2**40)
+def test_noise_is_cut_where_its_chance_is_below_two_to_the_minus_forty() -> None:
+    for scale in [*SCALES, Fraction(40), Fraction(1, 9)]:
+        cut = Geometric(scale).cut
+        assert decay_bounds(cut / scale)[1] <= Fraction(1, 2**40)
+        assert decay_bounds((cut - 2) / scale)[0] > Fraction(1, 2**40)
 
 
 def test_a_cell_is_as_private_as_its_scale_and_a_stream_shows_zero_as_often_as_the_law_says() -> None:
@@ -404,7 +404,6 @@ def test_a_scale_that_is_no_fraction_above_zero_is_refused(scale: Fraction) -> N
 
 EPSILON = Fraction(2)
 CLAIM = Claim(float(EPSILON), float(EPSILON) / 2**40, alarm=1e-6)
-AUDITED = [("alice", 1)]
 Place = tuple[Expression, int] | None
 SCHEMA = joint_schema(
     [Attribute("alice", "a", ("u", "v")), Attribute("bob", "b", ("u", "v"))],
@@ -491,11 +490,10 @@ def _audit(side: str, depth: int, part: Fraction) -> tuple[int, int, int]:
 
 
 def test_a_whole_run_tells_neighbours_apart_no_further_than_epsilon_and_half_the_noise_is_caught() -> None:
-    for part in [Fraction(1), Fraction(1, 2)]:
-        for side, depth in AUDITED:
-            runs, hits, others = _audit(side, depth, part)
-            assert CLAIM.refuted(hits, others, runs) == (part < 1)
-            assert hits > 2 * others  # they are told apart, as far as epsilon lets them
+    for part in (Fraction(1), Fraction(1, 2)):
+        runs, hits, others = _audit("alice", 1, part)
+        assert CLAIM.refuted(hits, others, runs) == (part < 1)
+        assert hits > 2 * others  # they are told apart, as far as epsilon lets them
 
 
 def test_little_noise_leaves_plain_id3_and_noise_in_bulk_has_the_variance_of_the_law() -> None:

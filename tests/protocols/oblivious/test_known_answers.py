@@ -8,6 +8,7 @@ Each test states its false alarm: 10**-9 for all its shares together. A control 
 import hashlib
 import json
 from fractions import Fraction
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -229,25 +230,24 @@ def test_hints_of_trees_look_uniform_and_a_simulated_page_passes_the_check() -> 
     assert replay(other.sender.extend([4000]), [other.sender.simulate(0, 4224, Chance(9))]).result
 
 
-@pytest.mark.parametrize("case", VIEW_CHOICES)
-@pytest.mark.parametrize("held", [0, 1])
-def test_corrections_look_uniform_to_who_knows_the_chosen_keys(case: str, held: int) -> None:
+def test_corrections_look_uniform_to_who_knows_the_chosen_keys() -> None:
     """The chooser takes its own masks away, too: what is left has the mask that it lacks."""
-    widths = [13, 13, 13, 13, 12]
-    columns = [np.full(4000, bool(held))] * len(widths)
-    chosen, both = extend(*usual(4), [VIEW_CHOICES[case]])
-    crossed = Transcript()
-    multiply(chosen, both, [widths], [bits_as_numbers(columns, widths)], crossed)
-    (page,) = crossed.sent_by_b
-    assert isinstance(page, CorrectionPage)
-    simulated = simulate_page(len(page.corrections), Chance(4))
-    (lanes,) = lanes_of(widths)
-    own = next(chosen[0].masks([0]))[:, 0] & lanes.used
-    for each in (page, simulated):
-        words = np.frombuffer(each.corrections, np.uint64).reshape(64, -1)
-        told = transposed(words).reshape(-1)[:4000]
-        views = [told, lanes.subtract(told, own), lanes.add(told, own)]
-        assert off(*(bits_of(view.astype("<u8").tobytes(), 8) for view in views)) == []
+    for case, held in product(VIEW_CHOICES, [0, 1]):
+        widths = [13, 13, 13, 13, 12]
+        columns = [np.full(4000, bool(held))] * len(widths)
+        chosen, both = extend(*usual(4), [VIEW_CHOICES[case]])
+        crossed = Transcript()
+        multiply(chosen, both, [widths], [bits_as_numbers(columns, widths)], crossed)
+        (page,) = crossed.sent_by_b
+        assert isinstance(page, CorrectionPage)
+        simulated = simulate_page(len(page.corrections), Chance(4))
+        (lanes,) = lanes_of(widths)
+        own = next(chosen[0].masks([0]))[:, 0] & lanes.used
+        for each in (page, simulated):
+            words = np.frombuffer(each.corrections, np.uint64).reshape(64, -1)
+            told = transposed(words).reshape(-1)[:4000]
+            views = [told, lanes.subtract(told, own), lanes.add(told, own)]
+            assert off(*(bits_of(view.astype("<u8").tobytes(), 8) for view in views)) == []
 
 
 def test_a_mask_that_is_used_twice_is_seen() -> None:

@@ -17,7 +17,7 @@ def related(sizes: Sequence[int], groups: Sequence[Sequence[int]], theta: str) -
     return RelatedDesign(tuple(sizes), tuple(map(tuple, groups)), Fraction(theta))
 
 
-def unrelated(groups: Sequence[Sequence[int]], theta: str, personal: Sequence[str], *sizes: int) -> Design:
+def unrelated(groups: Sequence[Sequence[int]], theta: str, personal: Sequence[str], *sizes: int) -> UnrelatedDesign:
     """Return a design whose domain sizes are those of the personal chances, or as given where these are empty."""
     known = [shares(text) for text in personal]
     wide = sizes or tuple(len(chances) for chances in known)

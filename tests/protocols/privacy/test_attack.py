@@ -22,34 +22,34 @@ from tests.protocols.privacy.designs import DESIGNS, related, unrelated
 from tests.support.declaration import joint_transition
 
 
-@pytest.mark.parametrize("design", DESIGNS.values(), ids=DESIGNS)
-def test_a_response_has_the_declared_chance_under_every_candidate_and_none_under_others(design: Design) -> None:
-    for k, group in enumerate(design.groups):
-        sent = np.array(cells(design.sizes), dtype=np.uint8)
-        found = design.candidates(sent, k, group)
-        matrix = design.transition(k, group)
-        own = cells([design.sizes[column] for column in group])
-        for row, record in enumerate(sent):
-            response = own.index(tuple(record[list(group)]))
-            expected = {truth: chance for truth, chance in zip(own, matrix[response], strict=True) if chance}
-            listed = found.codes(np.full(found.length, found.lists[row]), np.arange(found.length))
-            assert len({tuple(codes) for codes in listed}) == found.length
-            chances = {
-                tuple(codes): found.other[found.places[row]] + found.plus * (place == found.places[row])
-                for place, codes in enumerate(listed)
-            }
-            assert {truth: chance for truth, chance in chances.items() if chance} == expected
+def test_a_response_has_the_declared_chance_under_every_candidate_and_none_under_others() -> None:
+    for design in DESIGNS.values():
+        for k, group in enumerate(design.groups):
+            sent = np.array(cells(design.sizes), dtype=np.uint8)
+            found = design.candidates(sent, k, group)
+            matrix = design.transition(k, group)
+            own = cells([design.sizes[column] for column in group])
+            for row, record in enumerate(sent):
+                response = own.index(tuple(record[list(group)]))
+                expected = {truth: chance for truth, chance in zip(own, matrix[response], strict=True) if chance}
+                listed = found.codes(np.full(found.length, found.lists[row]), np.arange(found.length))
+                assert len({tuple(codes) for codes in listed}) == found.length
+                chances = {
+                    tuple(codes): found.other[found.places[row]] + found.plus * (place == found.places[row])
+                    for place, codes in enumerate(listed)
+                }
+                assert {truth: chance for truth, chance in chances.items() if chance} == expected
 
 
-@pytest.mark.parametrize("design", DESIGNS.values(), ids=DESIGNS)
-def test_one_coin_each_sends_every_column_as_before(design: Design) -> None:
-    apart = one_coin_each(design)
-    assert sorted(column for group in apart.groups for column in group) == sorted(sum(design.groups, ()))
-    assert all(len(group) == 1 for group in apart.groups)
-    for k, (column,) in enumerate(apart.groups):
-        group = design.group_of(column)
-        assert group is not None
-        assert apart.transition(k, (column,)) == design.transition(group, (column,))
+def test_one_coin_each_sends_every_column_as_before() -> None:
+    for design in DESIGNS.values():
+        apart = one_coin_each(design)
+        assert sorted(column for group in apart.groups for column in group) == sorted(sum(design.groups, ()))
+        assert all(len(group) == 1 for group in apart.groups)
+        for k, (column,) in enumerate(apart.groups):
+            group = design.group_of(column)
+            assert group is not None
+            assert apart.transition(k, (column,)) == design.transition(group, (column,))
 
 
 def test_the_likeliest_candidate_is_that_of_enumeration_in_fractions() -> None:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations, product
 from math import copysign, exp, inf, log, log2
+from typing import Any
 
 import pytest
 
@@ -22,7 +23,6 @@ from protocols.privacy.chernoff import least_chance, most_chance
 from protocols.privacy.entry import (
     Breach,
     Entry,
-    MatrixRow,
     Rise,
     breach,
     check_group,
@@ -75,13 +75,13 @@ def worst_ratio(design: Design, columns: Sequence[int]) -> float:
     return log(max(max(row) / min(row) for row in possible if row))
 
 
-@pytest.mark.parametrize("design", DESIGNS.values(), ids=DESIGNS)
-def test_losses_are_the_worst_ratios_of_the_declared_chances(design: Design) -> None:
-    for column in range(len(design.sizes)):
-        assert attribute_loss(design, column) == pytest.approx(worst_ratio(design, [column]), rel=1e-12)
-    for k, group in enumerate(design.groups):
-        assert group_loss(design, k) == pytest.approx(worst_ratio(design, group), rel=1e-12)
-    assert record_loss(design) == pytest.approx(worst_ratio(design, range(len(design.sizes))), rel=1e-12)
+def test_losses_are_the_worst_ratios_of_the_declared_chances() -> None:
+    for design in DESIGNS.values():
+        for column in range(len(design.sizes)):
+            assert attribute_loss(design, column) == pytest.approx(worst_ratio(design, [column]), rel=1e-12)
+        for k, group in enumerate(design.groups):
+            assert group_loss(design, k) == pytest.approx(worst_ratio(design, group), rel=1e-12)
+        assert record_loss(design) == pytest.approx(worst_ratio(design, range(len(design.sizes))), rel=1e-12)
 
 
 def known_ratio(design: UnrelatedDesign, group: int) -> float:
@@ -96,13 +96,13 @@ def known_ratio(design: UnrelatedDesign, group: int) -> float:
     return worst
 
 
-@pytest.mark.parametrize("name", [name for name in DESIGNS if name.startswith(("unrelated", "Greenberg"))])
-def test_who_knows_a_personal_answer_knows_the_truth_wherever_the_response_differs(name: str) -> None:
+def test_who_knows_a_personal_answer_knows_the_truth_wherever_the_response_differs() -> None:
     """DESIGN 10: finite only while no personal answer is known."""
-    design = DESIGNS[name]
-    assert isinstance(design, UnrelatedDesign)
-    for group in range(len(design.groups)):
-        assert known_answers_loss(design, group) == known_ratio(design, group) == inf
+    for name in [name for name in DESIGNS if name.startswith(("unrelated", "Greenberg"))]:
+        design = DESIGNS[name]
+        assert isinstance(design, UnrelatedDesign)
+        for group in range(len(design.groups)):
+            assert known_answers_loss(design, group) == known_ratio(design, group) == inf
 
 
 MORE: dict[str, Design] = {
@@ -139,11 +139,11 @@ def declared(design: Design, columns: Sequence[int]) -> Classes:
     return {frozenset(members) for members in groups.values()}
 
 
-@pytest.mark.parametrize("design", MORE.values(), ids=MORE)
-def test_relations_are_all_that_every_response_tells_apart(design: Design) -> None:
-    every = range(len(design.sizes))
-    for columns in [*combinations(every, 1), *combinations(every, 2), *combinations(every, 3)]:
-        assert declared(design, columns) == told_apart(design, columns)
+def test_relations_are_all_that_every_response_tells_apart() -> None:
+    for design in MORE.values():
+        every = range(len(design.sizes))
+        for columns in [*combinations(every, 1), *combinations(every, 2), *combinations(every, 3)]:
+            assert declared(design, columns) == told_apart(design, columns)
 
 
 def test_relations_of_binary_attributes_and_of_common_factors_are_disclosed() -> None:
@@ -267,18 +267,11 @@ def closed_form(chance: Fraction, yes: Fraction, theta: Fraction) -> Fraction:
 
 def test_known_answers_of_design_10() -> None:
     for chance, yes, theta, expected in [
-        ("1/2", "1/2", "0", "1/2"),
-        ("1/2", "1/2", "3/10", "91/200"),
-        ("1/2", "1/2", "1/2", "3/8"),
-        ("1/2", "1/2", "4/5", "9/50"),
-        ("1/2", "1/2", "1", "0"),
-        ("1/10", "1/2", "0", "9/50"),
-        ("1/10", "1/2", "3/10", "819/4712"),
-        ("1/10", "1/2", "1/2", "9/56"),
-        ("1/10", "1/2", "4/5", "9/82"),
-        ("1/10", "1/2", "1", "0"),
-        ("1/5", "3/10", "2/5", "3336/12025"),
-    ]:
+        ("1/2", "1/2", "0", "1/2"), ("1/2", "1/2", "3/10", "91/200"), ("1/2", "1/2", "1/2", "3/8"),
+        ("1/2", "1/2", "4/5", "9/50"), ("1/2", "1/2", "1", "0"), ("1/10", "1/2", "0", "9/50"),
+        ("1/10", "1/2", "3/10", "819/4712"), ("1/10", "1/2", "1/2", "9/56"), ("1/10", "1/2", "4/5", "9/82"),
+        ("1/10", "1/2", "1", "0"), ("1/5", "3/10", "2/5", "3336/12025"),
+    ]:  # fmt: skip
         prior = (1 - Fraction(chance), Fraction(chance))
         entry = Entry(prior, binary_unrelated(Fraction(theta), Fraction(yes)))
         assert single_entry(entry) == Fraction(expected)
@@ -293,19 +286,19 @@ def test_the_closed_forms_of_the_unrelated_question() -> None:
     assert single_entry(entry) == Fraction(3336, 12025)
 
 
-@pytest.mark.parametrize("design", DESIGNS.values(), ids=DESIGNS)
-def test_it_is_the_expected_chance_on_a_wrong_value(design: Design) -> None:
-    for column, size in enumerate(design.sizes):
-        prior = skewed(size)
-        entry = entry_of(design, column, prior)
-        wrong = Fraction(0)
-        for truth, response in product(range(size), repeat=2):
-            posterior = entry.posteriors[response]
-            assert posterior is not None or not entry.matrix[response][truth]
-            if posterior is not None:
-                wrong += prior[truth] * entry.matrix[response][truth] * (1 - posterior[truth])
-        assert single_entry(entry) == wrong
-        assert 0 <= wrong <= 1 - sum(share**2 for share in prior)
+def test_it_is_the_expected_chance_on_a_wrong_value() -> None:
+    for design in DESIGNS.values():
+        for column, size in enumerate(design.sizes):
+            prior = skewed(size)
+            entry = entry_of(design, column, prior)
+            wrong = Fraction(0)
+            for truth, response in product(range(size), repeat=2):
+                posterior = entry.posteriors[response]
+                assert posterior is not None or not entry.matrix[response][truth]
+                if posterior is not None:
+                    wrong += prior[truth] * entry.matrix[response][truth] * (1 - posterior[truth])
+            assert single_entry(entry) == wrong
+            assert 0 <= wrong <= 1 - sum(share**2 for share in prior)
 
 
 def test_losses_and_recoverability_of_groups_by_hand_and_after_mining() -> None:
@@ -374,9 +367,8 @@ def test_what_has_no_loss_or_no_entry_has_no_value_and_a_privacy_that_is_no_chan
         group_value([])
 
 
-@pytest.mark.parametrize(
-    ("prior", "text"),
-    [
+def test_a_prior_that_is_no_distribution_is_refused() -> None:
+    priors: list[tuple[Any, str]] = [
         (shares("1/2 1/4"), "a prior must add up to 1 exactly, not 3/4"),
         (shares("3/2 -1/2"), "a prior must hold exact fractions between 0 and 1"),
         ((0.5, 0.5), "a prior must hold exact fractions between 0 and 1"),
@@ -384,12 +376,11 @@ def test_what_has_no_loss_or_no_entry_has_no_value_and_a_privacy_that_is_no_chan
         (shares("1/2 1/4 1/4"), "a prior needs a chance for each of the 2 values of column 0, not 3"),
         (shares("1"), "a prior needs a chance for each of the 2 values of column 0, not 1"),
         ((), "a prior needs a chance for each of the 2 values of column 0, not 0"),
-    ],
-)
-def test_a_prior_that_is_no_distribution_is_refused(prior: MatrixRow, text: str) -> None:
-    with pytest.raises(InputError) as refusal:
-        entry_of(DESIGNS["Warner"], 0, prior)
-    assert str(refusal.value) == text
+    ]
+    for prior, text in priors:
+        with pytest.raises(InputError) as refusal:
+            entry_of(DESIGNS["Warner"], 0, prior)
+        assert str(refusal.value) == text
 
 
 def test_a_matrix_that_is_no_transition_is_refused() -> None:
@@ -407,24 +398,24 @@ def test_a_matrix_that_is_no_transition_is_refused() -> None:
 WARNER = related([2], [[0]], "7/10")
 
 
-@pytest.mark.parametrize("design", DESIGNS.values(), ids=DESIGNS)
-def test_breach_and_rise_are_the_largest_over_all_responses_and_values(design: Design) -> None:
-    for column, size in enumerate(design.sizes):
-        for prior in (skewed(size), certain(size)):
-            entry = entry_of(design, column, prior)
-            after = {
-                (response, value): posterior[value]
-                for response, posterior in enumerate(entry.posteriors)
-                if posterior is not None
-                for value in range(size)
-            }
-            found = breach(entry)
-            assert found.level == max(after.values())
-            assert set(found.where) == {place for place, chance in after.items() if chance == found.level}
-            rise = largest_rise(entry)
-            assert rise.after == after[rise.response, rise.value]
-            assert rise.before == prior[rise.value]
-            assert rise.after - rise.before == max(chance - prior[value] for (_, value), chance in after.items())
+def test_breach_and_rise_are_the_largest_over_all_responses_and_values() -> None:
+    for design in DESIGNS.values():
+        for column, size in enumerate(design.sizes):
+            for prior in (skewed(size), certain(size)):
+                entry = entry_of(design, column, prior)
+                after = {
+                    (response, value): posterior[value]
+                    for response, posterior in enumerate(entry.posteriors)
+                    if posterior is not None
+                    for value in range(size)
+                }
+                found = breach(entry)
+                assert found.level == max(after.values())
+                assert set(found.where) == {place for place, chance in after.items() if chance == found.level}
+                rise = largest_rise(entry)
+                assert rise.after == after[rise.response, rise.value]
+                assert rise.before == prior[rise.value]
+                assert rise.after - rise.before == max(chance - prior[value] for (_, value), chance in after.items())
 
 
 def test_posteriors_breaches_and_rises_are_those_worked_by_hand() -> None:
@@ -456,26 +447,25 @@ def test_posteriors_breaches_and_rises_are_those_worked_by_hand() -> None:
     assert 1 - repeated_level(entry_of(WARNER, 0), 21) < Fraction(1, 10**7)
 
 
-@pytest.mark.parametrize("times", [2, 3])
-@pytest.mark.parametrize("design", DESIGNS.values(), ids=DESIGNS)
-def test_repeated_responses_are_independent_given_the_truth(design: Design, times: int) -> None:
-    for column, size in enumerate(design.sizes):
-        prior = skewed(size)
-        entry = entry_of(design, column, prior)
-        many = repeated(entry, times)
-        assert len(many.matrix) == size + 1
-        for response in range(size):
-            joint = [Fraction(0)] * size
-            for sent in product(range(size), repeat=times):
-                if set(sent) == {response}:
-                    for truth in range(size):
-                        share = prior[truth]
-                        for each in sent:
-                            share *= entry.matrix[each][truth]
-                        joint[truth] += share
-            assert many.joint[response] == tuple(joint)
-        given = [posterior for posterior in many.posteriors[:size] if posterior is not None]
-        assert repeated_level(entry, times) == max(map(max, given))
+def test_repeated_responses_are_independent_given_the_truth() -> None:
+    for times, design in product([2, 3], DESIGNS.values()):
+        for column, size in enumerate(design.sizes):
+            prior = skewed(size)
+            entry = entry_of(design, column, prior)
+            many = repeated(entry, times)
+            assert len(many.matrix) == size + 1
+            for response in range(size):
+                joint = [Fraction(0)] * size
+                for sent in product(range(size), repeat=times):
+                    if set(sent) == {response}:
+                        for truth in range(size):
+                            share = prior[truth]
+                            for each in sent:
+                                share *= entry.matrix[each][truth]
+                            joint[truth] += share
+                assert many.joint[response] == tuple(joint)
+            given = [posterior for posterior in many.posteriors[:size] if posterior is not None]
+            assert repeated_level(entry, times) == max(map(max, given))
 
 
 def test_the_rest_of_repeated_responses_does_not_count_as_one() -> None:
@@ -483,26 +473,23 @@ def test_the_rest_of_repeated_responses_does_not_count_as_one() -> None:
     half, quarter = Fraction(1, 2), Fraction(1, 4)
     entry = Entry((half, half), ((half, Fraction(0)), (half, quarter), (Fraction(0), 3 * quarter)))
     assert repeated(entry, 2).matrix == (
-        (quarter, Fraction(0)),
-        (quarter, Fraction(1, 16)),
-        (Fraction(0), Fraction(9, 16)),
-        (half, Fraction(3, 8)),
-    )
+        (quarter, Fraction(0)), (quarter, Fraction(1, 16)), (Fraction(0), Fraction(9, 16)), (half, Fraction(3, 8)),
+    )  # fmt: skip
 
 
 BINARY = 0.45 * log2(1 / 0.45) + 0.55 * log2(1 / 0.55)
 
 
-@pytest.mark.parametrize("design", DESIGNS.values(), ids=DESIGNS)
-def test_what_a_response_leaves_is_the_joint_entropy_less_its_own(design: Design) -> None:
+def test_what_a_response_leaves_is_the_joint_entropy_less_its_own() -> None:
     """The chain rule `H(X | R) = H(X, R) - H(R)`, computed the other way round."""
-    for column, size in enumerate(design.sizes):
-        prior = skewed(size)
-        entry = entry_of(design, column, prior)
-        joint = [prior[x] * entry.matrix[r][x] for r, x in product(range(size), repeat=2)]
-        assert entropy_left(entry) == pytest.approx(entropy_bits(joint) - entropy_bits(entry.responses), abs=1e-12)
-        assert entropy_before(entry) == entropy_bits(prior)
-        assert 0 <= entropy_left(entry) <= entropy_before(entry) + 1e-12
+    for design in DESIGNS.values():
+        for column, size in enumerate(design.sizes):
+            prior = skewed(size)
+            entry = entry_of(design, column, prior)
+            joint = [prior[x] * entry.matrix[r][x] for r, x in product(range(size), repeat=2)]
+            assert entropy_left(entry) == pytest.approx(entropy_bits(joint) - entropy_bits(entry.responses), abs=1e-12)
+            assert entropy_before(entry) == entropy_bits(prior)
+            assert 0 <= entropy_left(entry) <= entropy_before(entry) + 1e-12
 
 
 def test_entropies_of_even_chances_are_their_bits_and_the_coin_of_a_group_is_all_that_hides_it() -> None:

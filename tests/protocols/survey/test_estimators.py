@@ -1,6 +1,7 @@
 """Estimators, node by node, against the estimates of single expressions and all outcomes, some answers missing."""
 
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
@@ -53,7 +54,6 @@ from tests.support.surveys import (
 
 CODES = correlated(SIZES, 40, seed=3, flips=0.5)
 SCHEMA = schema_for(SIZES)
-CASES = [pytest.param(design, id=name) for name, design in designs().items()]
 PATHS = [ROOT, ROOT & Term(0, 1), ROOT & Term(1, 2), ROOT & Term(2, 0) & Term(1, 3), ROOT & Term(1, 0) & Term(0, 0)]
 TREE = Tree(SCHEMA, Split((2, 2), 2, (Leaf((1, 0), 0), Split((1, 1), 0, (Leaf((0, 1), 1), Leaf((0, 0), 0))))))
 BAYES = NaiveBayes(
@@ -67,43 +67,26 @@ def cell_expressions(path: Expression, candidate: int) -> list[list[Expression]]
     return [[path & Term(candidate, v) & Term(3, c) for c in range(2)] for v in range(SIZES[candidate])]
 
 
-@pytest.mark.parametrize("path", PATHS, ids=str)
-@pytest.mark.parametrize("design", CASES)
-def test_every_cell_of_a_node_is_estimated_as_its_expression_is(design: Design, path: Expression) -> None:
-    survey = sampled(design, CODES)
-    estimator = survey.estimator()
-    estimator.advance([path.parent])
-    estimator.advance([path])
-    candidates = tuple(a for a in range(3) if a not in path.columns)
-    (answer,) = estimator.answers([Query(path, candidates, None)])
-    for candidate, table in zip(candidates, answer.tables, strict=True):
-        expected = [
-            [float(estimate_count(survey.codes, e, design).count) for e in row]
-            for row in cell_expressions(path, candidate)
-        ]
-        assert np.allclose(table, expected, rtol=0, atol=1e-9)
-
-
-@pytest.mark.parametrize("path", PATHS, ids=str)
-@pytest.mark.parametrize("design", CASES)
-def test_what_records_add_to_cells_is_what_their_expressions_add(design: Design, path: Expression) -> None:
+def test_what_records_add_to_cells_is_what_their_expressions_add() -> None:
     """Sum and variance over the records of `sum_cells weight * f`, from the estimates of single records."""
-    survey = sampled(design, CODES[:12])
-    estimator = survey.estimator()
-    estimator.advance([path])
-    candidates = sorted(set(range(3)) - path.columns)
-    generator = np.random.default_rng(len(path.terms))
-    weights = {candidate: generator.normal(size=(SIZES[candidate], 2)) for candidate in candidates}
-    expected = np.zeros(len(survey))
-    for candidate, weight in weights.items():
-        for cells_of_row, row in zip(cell_expressions(path, candidate), weight, strict=True):
-            for expression, factor in zip(cells_of_row, row.tolist(), strict=True):
-                single = (estimate_count(record[None], expression, design).count for record in survey.codes)
-                expected += factor * np.array([float(count) for count in single])
-    (found,), every = estimator.samples(path, candidates), np.concatenate([w.ravel() for w in weights.values()])
-    assert float(found.sums @ every) == pytest.approx(expected.sum(), abs=1e-9)
-    assert float(every @ found.covariance @ every) == pytest.approx(12 * expected.var(ddof=1), abs=1e-9)
-    assert found.repeats.sum() <= len(survey) == found.records
+    for design in designs().values():
+        survey = sampled(design, CODES[:12])
+        for path in PATHS:
+            estimator = survey.estimator()
+            estimator.advance([path])
+            candidates = sorted(set(range(3)) - path.columns)
+            generator = np.random.default_rng(len(path.terms))
+            weights = {candidate: generator.normal(size=(SIZES[candidate], 2)) for candidate in candidates}
+            expected = np.zeros(len(survey))
+            for candidate, weight in weights.items():
+                for cells_of_row, row in zip(cell_expressions(path, candidate), weight, strict=True):
+                    for expression, factor in zip(cells_of_row, row.tolist(), strict=True):
+                        single = (estimate_count(record[None], expression, design).count for record in survey.codes)
+                        expected += factor * np.array([float(count) for count in single])
+            (found,), every = estimator.samples(path, candidates), np.concatenate([w.ravel() for w in weights.values()])
+            assert float(found.sums @ every) == pytest.approx(expected.sum(), abs=1e-9)
+            assert float(every @ found.covariance @ every) == pytest.approx(12 * expected.var(ddof=1), abs=1e-9)
+            assert found.repeats.sum() <= len(survey) == found.records
 
 
 def test_nodes_of_one_level_are_answered_together_as_each_alone() -> None:
@@ -118,15 +101,6 @@ def test_nodes_of_one_level_are_answered_together_as_each_alone() -> None:
         assert [t.tolist() for t in alone.tables] == [t.tolist() for t in answer.tables]
 
 
-@pytest.mark.parametrize("design", CASES)
-def test_correct_predictions_of_a_tree_are_estimated_leaf_by_leaf(design: Design) -> None:
-    survey = sampled(design, CODES)
-    estimator = survey.estimator()
-    hits = [expression & Term(3, label) for expression, label in TREE.leaves()]
-    expected = sum(estimate_count(survey.codes, hit, design).count for hit in hits)
-    assert float(estimator.repeats @ estimator.correct_factors(TREE)) == pytest.approx(float(expected), abs=1e-9)
-
-
 SMALL = np.array([[0, 2, 1, 1], [1, 3, 0, 1]], dtype=np.uint8)
 
 
@@ -134,7 +108,7 @@ def test_over_all_outcomes_the_correct_predictions_are_those_on_the_truth() -> N
     kinds = ("one group", "two groups", "a plain class", "a plain attribute")
     related = ("two groups", "one group", "a plain attribute", "a plain class")
     names = [*(f"unrelated, {kind}" for kind in kinds), *(f"related, {kind}" for kind in related)]
-    for name in few([*names, "unrelated, dependent answers"], 2):
+    for name in few([*names, "unrelated, dependent answers"], 4):
         design = designs()[name]
         records = SMALL[:1] if len(design.groups) == 2 and not design.plain else SMALL
         for model in (TREE, BAYES):
@@ -255,7 +229,6 @@ def test_levels_of_many_rows_are_counted_in_blocks_and_too_many_are_refused_with
 
 
 GROUPS = ((0, 3), (1, 2))
-ANSWERS_NOT_GIVEN_PATHS = [ROOT, ROOT & Term(0, 1), ROOT & Term(2, 0) & Term(1, 3)]
 
 
 def with_gaps(records: int, seed: int = 4) -> Codes:
@@ -281,20 +254,23 @@ def test_over_all_coins_an_estimate_of_those_who_answered_is_their_count() -> No
         assert {estimate.records for estimate, _ in found} == {len(est_given(codes, expression))}
 
 
-@pytest.mark.parametrize("path", ANSWERS_NOT_GIVEN_PATHS, ids=str)
-@pytest.mark.parametrize("design", designs().values(), ids=designs())
-def test_a_cell_of_a_node_is_of_those_who_answered_all_of_its_columns(design: Design, path: Expression) -> None:
-    codes = with_gaps(60)
-    sent = design.randomize(codes, bulk_draw(np.random.default_rng(1), len(codes)))
-    estimator = Responses(schema_for(SIZES), sent, design).estimator()
-    estimator.advance([path])
-    for candidate in set(range(3)) - path.columns:
-        (answer,) = estimator.answers([Query(path, (candidate,), None)])
-        cells = [[path & Term(candidate, v) & Term(3, c) for c in range(2)] for v in range(SIZES[candidate])]
-        expected = [[float(estimate_count(est_given(sent, e), e, design).count) for e in row] for row in cells]
-        assert np.allclose(answer.tables[0], expected, atol=1e-9)
-        (found,) = estimator.samples(path, [candidate])
-        assert found.sums == pytest.approx(np.ravel(expected), abs=1e-9)
+def test_a_cell_of_a_node_is_estimated_as_its_expression_is_of_those_who_answered_its_columns() -> None:
+    for design in designs().values():
+        for path, codes in product(PATHS, (CODES, with_gaps(60))):
+            survey = sampled(design, codes)
+            estimator = survey.estimator()
+            estimator.advance([path.parent])
+            estimator.advance([path])
+            candidates = tuple(sorted(set(range(3)) - path.columns))
+            (answer,) = estimator.answers([Query(path, candidates, None)])
+            for candidate, table in zip(candidates, answer.tables, strict=True):
+                cells = cell_expressions(path, candidate)
+                expected = [
+                    [float(estimate_count(est_given(survey.codes, e), e, design).count) for e in row] for row in cells
+                ]
+                assert np.allclose(table, expected, rtol=0, atol=1e-9)
+                (found,) = estimator.samples(path, [candidate])
+                assert found.sums == pytest.approx(np.ravel(expected), abs=1e-9)
 
 
 CERTAIN: list[Design] = [RelatedDesign(SIZES, GROUPS, Fraction(1)), unrelated(SIZES, GROUPS, Fraction(1))]
@@ -468,15 +444,15 @@ def chances_of(design: Design, path: Expression, surveys: int, follows: float, s
 
 
 def test_noise_alone_is_called_more_than_noise_no_more_often_than_the_level_says() -> None:
-    """At a level of 5 %, of 1,000 surveys: false once in a million, and a test that alarms in 13 % is seen.
+    """At a level of 5 %, of 500 surveys: false once in a million, and a test that alarms in 16 % is seen.
 
     The errors are normal as far as 800 records go, so 6 % is allowed for.
     """
     for design, path in few([*NOTHING.values()], 2):
-        test = ShareTest(1000, Fraction(6, 100), 1e-6)
-        hits = sum(chance <= 0.05 for chance in chances_of(design, path, 1000, 0.0, seed=len(path.terms)))
+        test = ShareTest(500, Fraction(6, 100), 1e-6)
+        hits = sum(chance <= 0.05 for chance in chances_of(design, path, 500, 0.0, seed=len(path.terms)))
         assert hits <= test.high
-        assert test.power(Fraction(13, 100)) > 0.99
+        assert test.power(Fraction(16, 100)) > 0.99
 
 
 def test_of_many_attributes_that_tell_nothing_the_best_is_marked_as_often_as_the_level_says() -> None:
@@ -533,13 +509,12 @@ PLAIN_CLASS: list[Design] = [
 
 
 DISGUISED_CLASS: list[Design] = [
-    RelatedDesign((2, 2), ((0, 1),), Fraction(4, 5)),
     RelatedDesign((2, 3), ((0,), (1,)), Fraction(3, 5)),
     unrelated((2, 2), ((0,), (1,)), Fraction(2, 3)),
 ]
 
 
-@pytest.mark.parametrize("design", DISGUISED_CLASS, ids=["one group", "two groups", "unrelated"])
+@pytest.mark.parametrize("design", DISGUISED_CLASS, ids=["two groups", "unrelated"])
 def test_the_prior_is_the_unbiased_estimate_and_projected_only_where_that_has_less_than_nobody(design: Design) -> None:
     """Over all outcomes: the mean of the estimate is the truth, exactly; prior and root are it wherever they can be."""
     codes = np.array([[0, 1], [1, 1], [1, 0]], dtype=np.uint8)
@@ -579,26 +554,25 @@ def test_an_accuracy_is_counted_with_the_error_of_a_sample() -> None:
             assert grow_tree(survey).root.counts == (1.0, 2.0)
 
 
-@pytest.mark.parametrize("name", ["one group", "two groups", "a plain class"])
-@pytest.mark.parametrize("kind", ["unrelated", "related"])
-def test_many_disguised_records_give_the_tree_and_the_classes_of_the_clear_ones(kind: str, name: str) -> None:
+def test_many_disguised_records_give_the_tree_and_the_classes_of_the_clear_ones() -> None:
     """60,000 records of a rule with wide margins: the first split and the predictions are those of the truth."""
-    generator = np.random.default_rng(11)
-    cells = generator.integers(0, SIZES[:-1], size=(60_000, 3))
-    label = np.where(generator.random(60_000) < 0.1, 1 - cells[:, 2], cells[:, 2])
-    codes = np.column_stack([cells, label]).astype(np.uint8)
-    survey = sampled(designs()[f"{kind}, {name}"], codes, seed=1)
-    tree, model = grow_tree(survey), learn_naive_bayes(survey)
-    assert isinstance(tree.root, Split)
-    assert tree.root.attribute == 2
-    fresh = codes[:1000]
-    assert (model.predict(fresh) == fresh[:, 2]).all()
-    held_out = sampled(designs()[f"{kind}, {name}"], codes, seed=2)
-    pruned = prune_tree(tree, held_out)
-    assert pruned.size <= tree.size
-    assert (pruned.predict(fresh) == fresh[:, 2]).mean() > 0.99
-    measured = estimate_accuracy(pruned, held_out)
-    assert abs(measured.share - 0.9) < 6 * measured.standard_error  # false alarm below 10^-6 by the normal tail
+    for name, kind in product(["one group", "two groups", "a plain class"], ["unrelated", "related"]):
+        generator = np.random.default_rng(11)
+        cells = generator.integers(0, SIZES[:-1], size=(60_000, 3))
+        label = np.where(generator.random(60_000) < 0.1, 1 - cells[:, 2], cells[:, 2])
+        codes = np.column_stack([cells, label]).astype(np.uint8)
+        survey = sampled(designs()[f"{kind}, {name}"], codes, seed=1)
+        tree, model = grow_tree(survey), learn_naive_bayes(survey)
+        assert isinstance(tree.root, Split)
+        assert tree.root.attribute == 2
+        fresh = codes[:1000]
+        assert (model.predict(fresh) == fresh[:, 2]).all()
+        held_out = sampled(designs()[f"{kind}, {name}"], codes, seed=2)
+        pruned = prune_tree(tree, held_out)
+        assert pruned.size <= tree.size
+        assert (pruned.predict(fresh) == fresh[:, 2]).mean() > 0.99
+        measured = estimate_accuracy(pruned, held_out)
+        assert abs(measured.share - 0.9) < 6 * measured.standard_error  # false alarm below 10^-6 by the normal tail
 
 
 def test_one_class_gives_a_single_leaf() -> None:
@@ -665,27 +639,28 @@ def test_with_theta_one_or_zero_nothing_is_lost_and_surveys_need_attributes() ->
     assert np.exp(model.prior) == pytest.approx([0.25, 0.75], abs=0.05)
 
 
-@pytest.mark.parametrize("name", ["related, two groups", "unrelated, a plain class", "unrelated, dependent answers"])
-@pytest.mark.parametrize("smoothing", [0.0, 2.0])
-def test_chances_have_the_errors_of_what_records_add_to_them(name: str, smoothing: float) -> None:
+def test_chances_have_the_errors_of_what_records_add_to_them() -> None:
     """To `P(v | c)` a record adds `(f_vc - P(v | c) f_c)/N_c`, by the estimates of single records."""
-    design = designs()[name]
-    survey = sampled(design, MINED_CODES[:60])
-    model, classes = learn_naive_bayes(survey, smoothing), survey.class_counts()
-    assert len(model.errors) == 1 + len(SIZES[:-1])
-    for label, estimate in enumerate(survey.class_estimates()):
-        assert model.errors[0][label] == pytest.approx(estimate.proportion_error, rel=1e-9)
-        for column, size in enumerate(SIZES[:-1]):
-            cells = [Expression((Term(column, value), Term(len(SIZES) - 1, label))) for value in range(size)]
-            added = np.array(
-                [[float(estimate_count(row[None], cell, design).count) for cell in cells] for row in survey.codes]
-            )
-            total = np.maximum(added.sum(axis=0), 0).sum()
-            shares = np.maximum(added.sum(axis=0), 0) / total
-            apart = (added - added.sum(axis=1, keepdims=True) * shares) / total
-            shrunk = classes[label] / (classes[label] + smoothing * size)
-            expected = shrunk * np.sqrt(len(survey) * apart.var(axis=0, ddof=1))
-            assert model.errors[1 + column][:, label] == pytest.approx(expected, rel=1e-9)
+    for name, smoothing in product(
+        ["related, two groups", "unrelated, a plain class", "unrelated, dependent answers"], [0.0, 2.0]
+    ):
+        design = designs()[name]
+        survey = sampled(design, MINED_CODES[:60])
+        model, classes = learn_naive_bayes(survey, smoothing), survey.class_counts()
+        assert len(model.errors) == 1 + len(SIZES[:-1])
+        for label, estimate in enumerate(survey.class_estimates()):
+            assert model.errors[0][label] == pytest.approx(estimate.proportion_error, rel=1e-9)
+            for column, size in enumerate(SIZES[:-1]):
+                cells = [Expression((Term(column, value), Term(len(SIZES) - 1, label))) for value in range(size)]
+                added = np.array(
+                    [[float(estimate_count(row[None], cell, design).count) for cell in cells] for row in survey.codes]
+                )
+                total = np.maximum(added.sum(axis=0), 0).sum()
+                shares = np.maximum(added.sum(axis=0), 0) / total
+                apart = (added - added.sum(axis=1, keepdims=True) * shares) / total
+                shrunk = classes[label] / (classes[label] + smoothing * size)
+                expected = shrunk * np.sqrt(len(survey) * apart.var(axis=0, ddof=1))
+                assert model.errors[1 + column][:, label] == pytest.approx(expected, rel=1e-9)
 
 
 def test_chances_spread_as_far_as_their_errors_say_which_are_unknown_of_one_record() -> None:

@@ -239,13 +239,13 @@ def meet(
     )
 
 
-@pytest.mark.parametrize("known", range(6))
-def test_a_chain_that_has_only_grown_is_accepted(known: int) -> None:
-    alice, bob = meet(
-        CHAIN, OTHER, alice_knows=MEMORY_BOB.signed(OTHER[known]), bob_knows=MEMORY_ALICE.signed(CHAIN[known])
-    )
-    assert alice.result == Compared(MEMORY_BOB.signed(OTHER[-1]))
-    assert bob.result == Compared(MEMORY_ALICE.signed(CHAIN[-1]))
+def test_a_chain_that_has_only_grown_is_accepted() -> None:
+    for known in range(6):
+        alice, bob = meet(
+            CHAIN, OTHER, alice_knows=MEMORY_BOB.signed(OTHER[known]), bob_knows=MEMORY_ALICE.signed(CHAIN[known])
+        )
+        assert alice.result == Compared(MEMORY_BOB.signed(OTHER[-1]))
+        assert bob.result == Compared(MEMORY_ALICE.signed(CHAIN[-1]))
 
 
 @pytest.mark.parametrize("left", range(1, 4))

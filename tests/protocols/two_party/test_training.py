@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -84,26 +85,19 @@ def test_the_key_holder_is_who_has_less_to_encrypt_and_the_first_name_of_equals(
                 assert a.key == b.key == SharedKey(holder, key.fingerprint())
 
 
-@pytest.mark.parametrize(
-    ("sizes", "owners", "chooser"),
-    [
-        ({"alice": (2, 2, 2), "bob": (2,)}, ("bob",), "alice"),
-        ({"alice": (2,), "bob": (2, 2, 2)}, ("bob",), "alice"),
-        ({"alice": (2, 2), "bob": (2, 2)}, ("alice",), "bob"),
-        ({"alice": (3,), "bob": (2, 2)}, ("alice", "bob"), "alice"),
-        ({"alice": (5,), "bob": (2, 2)}, ("alice", "bob"), "bob"),
-    ],
-)
-@pytest.mark.parametrize("initiator", ["alice", "bob"])
-def test_who_lacks_the_class_chooses_or_who_has_less_to_choose(
-    sizes: Sizes, owners: tuple[str, ...], chooser: str, initiator: str
-) -> None:
-    codes, sent = correlated([*sizes["alice"], *sizes["bob"], 2], 30), Transcript()
-    a, b = play(Case(sizes, owners, 2, codes, {"alice": 1, "bob": 1}, make_terms(), initiator), sent)
-    assert a.key is b.key is None
-    choosing, other = (sent.sent_by_a, sent.sent_by_b) if chooser == "alice" else (sent.sent_by_b, sent.sent_by_a)
-    assert any(isinstance(message, ChoicePage) for message in choosing)
-    assert not any(isinstance(message, ChoicePage) for message in other)
+def test_who_lacks_the_class_chooses_or_who_has_less_to_choose() -> None:
+    held: list[tuple[tuple[int, ...], tuple[int, ...], tuple[str, ...], str]] = [
+        ((2, 2, 2), (2,), ("bob",), "alice"), ((2,), (2, 2, 2), ("bob",), "alice"), ((2, 2), (2, 2), ("alice",), "bob"),
+        ((3,), (2, 2), ("alice", "bob"), "alice"), ((5,), (2, 2), ("alice", "bob"), "bob"),
+    ]  # fmt: skip
+    for (ours, theirs, owners, chooser), initiator in product(held, ["alice", "bob"]):
+        sizes = {"alice": ours, "bob": theirs}
+        codes, sent = correlated([*ours, *theirs, 2], 30), Transcript()
+        a, b = play(Case(sizes, owners, 2, codes, {"alice": 1, "bob": 1}, make_terms(), initiator), sent)
+        assert a.key is b.key is None
+        choosing, other = (sent.sent_by_a, sent.sent_by_b) if chooser == "alice" else (sent.sent_by_b, sent.sent_by_a)
+        assert any(isinstance(message, ChoicePage) for message in choosing)
+        assert not any(isinstance(message, ChoicePage) for message in other)
 
 
 @pytest.mark.parametrize(

@@ -97,12 +97,12 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("body", BAD.values(), ids=BAD)
-def test_bytes_that_are_no_answer_are_refused_in_one_line(survey: Served, body: bytes) -> None:
-    reply = survey.call("POST", "/answer", body)
-    assert 400 <= reply.status < 500
-    assert len(reply.body.splitlines()) == 1
-    assert "error" in json.loads(reply.body)
+def test_bytes_that_are_no_answer_are_refused_in_one_line(survey: Served) -> None:
+    for body in BAD.values():
+        reply = survey.call("POST", "/answer", body)
+        assert 400 <= reply.status < 500
+        assert len(reply.body.splitlines()) == 1
+        assert "error" in json.loads(reply.body)
 
 
 NO_ANSWERS: dict[str, tuple[dict[str, object], int]] = {
@@ -125,26 +125,22 @@ NO_ANSWERS: dict[str, tuple[dict[str, object], int]] = {
 }
 
 
-@pytest.mark.parametrize(("changes", "status"), NO_ANSWERS.values(), ids=NO_ANSWERS)
-def test_what_is_no_answer_to_this_survey_is_refused(survey: Served, changes: dict[str, object], status: int) -> None:
-    (code,) = add_links(survey.store, 1)
-    reply = survey.call("POST", "/answer", answer_body(survey.settings, code, "000000", **changes))
-    assert reply.status == status
-    assert survey.store.responses() == []
-    assert survey.faults == []
+def test_what_is_no_answer_to_this_survey_is_refused(survey: Served) -> None:
+    for changes, status in NO_ANSWERS.values():
+        (code,) = add_links(survey.store, 1)
+        reply = survey.call("POST", "/answer", answer_body(survey.settings, code, "000000", **changes))
+        assert reply.status == status
+        assert survey.store.responses() == []
+        assert survey.faults == []
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [{"a0": "2"}, {"a0": "02"}, {"a1": "ff"}, {"a3": "00"}, {"code": "x"}, {"survey": "x"}, {"a0": "²"}],
-    ids=str,
-)
-def test_the_form_refuses_the_same(survey: Served, changes: dict[str, str]) -> None:
-    (code,) = add_links(survey.store, 1)
-    body = form_body(survey.settings, code, "000000", **changes)
-    reply = survey.call("POST", "/form", body, "application/x-www-form-urlencoded")
-    assert 400 <= reply.status < 500
-    assert survey.store.responses() == []
+def test_the_form_refuses_the_same(survey: Served) -> None:
+    for changes in [{"a0": "2"}, {"a0": "02"}, {"a1": "ff"}, {"a3": "00"}, {"code": "x"}, {"survey": "x"}, {"a0": "²"}]:
+        (code,) = add_links(survey.store, 1)
+        body = form_body(survey.settings, code, "000000", **changes)
+        reply = survey.call("POST", "/form", body, "application/x-www-form-urlencoded")
+        assert 400 <= reply.status < 500
+        assert survey.store.responses() == []
 
 
 @given(st.binary(max_size=400))
@@ -166,9 +162,8 @@ def _shared(factory: pytest.TempPathFactory) -> Served:
     return _OPEN[0]
 
 
-@pytest.mark.parametrize(
-    ("method", "target", "kind", "status"),
-    [
+def test_other_calls_are_refused(survey: Served) -> None:
+    for method, target, kind, status in [
         ("GET", "/answer", None, 405),
         ("POST", "/", "application/json", 405),
         ("POST", "/test", "application/json", 404),
@@ -177,10 +172,8 @@ def _shared(factory: pytest.TempPathFactory) -> Served:
         ("POST", "/answer", "text/plain", 400),
         ("POST", "/answer", None, 400),
         ("POST", "/form", "multipart/form-data", 400),
-    ],
-)
-def test_other_calls_are_refused(survey: Served, method: str, target: str, kind: str | None, status: int) -> None:
-    assert survey.call(method, target, b"{}", kind).status == status
+    ]:
+        assert survey.call(method, target, b"{}", kind).status == status
 
 
 def test_a_field_that_comes_twice_or_under_another_name_is_refused(survey: Served) -> None:
@@ -447,13 +440,18 @@ def test_a_forced_answer_is_drawn_or_told(tmp_path: Path) -> None:
     assert "If drawn: Toss a coin. Heads: tick no. Tails: tick yes." in text
 
 
-@pytest.mark.parametrize(
-    "text", ["yes, no", " = yes, no", "Do you smoke? = yes", "Do you smoke?", "Smoke? = yes,, no", "Smoke? = yes, yes"]
-)
-def test_a_typed_question_has_a_text_and_two_answers_or_more_each_once(text: str) -> None:
-    assert typed_question("1 + 1 = 2? = yes, no", 3).values == ("yes", "no")
-    with pytest.raises(InputError, match="question 3 must be a text, = and two answers or more"):
-        typed_question(text, 3)
+def test_a_typed_question_has_a_text_and_two_answers_or_more_each_once() -> None:
+    for text in [
+        "yes, no",
+        " = yes, no",
+        "Do you smoke? = yes",
+        "Do you smoke?",
+        "Smoke? = yes,, no",
+        "Smoke? = yes, yes",
+    ]:
+        assert typed_question("1 + 1 = 2? = yes, no", 3).values == ("yes", "no")
+        with pytest.raises(InputError, match="question 3 must be a text, = and two answers or more"):
+            typed_question(text, 3)
 
 
 @pytest.mark.parametrize("cells", [[f"town {k}" for k in range(13)], ["?"], ["7", *(f"{k}th" for k in range(12))]])
