@@ -336,20 +336,20 @@ def test_an_odd_certificate_is_bad_input(folder: Path, old: bytes, new: bytes) -
         load_peers(folder)
 
 
-@pytest.mark.parametrize("name", ["party.toml", "job.toml", "design.toml", "survey.toml", "baskets.toml"])
-def test_odd_numbers_in_the_place_of_each_value_are_read_or_refused_in_one_line(name: str) -> None:
-    with every_parser() as parsers:
-        parser = parsers[name]
-        lines = parser.examples[0].split(b"\n")
-        taken = []
-        for place, line in enumerate(lines):
-            start = line.rfind(b"= ") + 2
-            for number in ODD_NUMBERS if start > 1 else ():
-                end = b" }" if line.endswith(b"}") else b""
-                taken.append(
-                    parser.takes(b"\n".join([*lines[:place], line[:start] + number + end, *lines[place + 1 :]]))
-                )
-        assert taken.count(False) > len(taken) / 2  # most are refused, in one line each
+def test_odd_numbers_in_the_place_of_each_value_are_read_or_refused_in_one_line() -> None:
+    for name in ["party.toml", "job.toml", "design.toml", "survey.toml", "baskets.toml"]:
+        with every_parser() as parsers:
+            parser = parsers[name]
+            lines = parser.examples[0].split(b"\n")
+            taken = []
+            for place, line in enumerate(lines):
+                start = line.rfind(b"= ") + 2
+                for number in ODD_NUMBERS if start > 1 else ():
+                    end = b" }" if line.endswith(b"}") else b""
+                    taken.append(
+                        parser.takes(b"\n".join([*lines[:place], line[:start] + number + end, *lines[place + 1 :]]))
+                    )
+            assert taken.count(False) > len(taken) / 2  # most are refused, in one line each
 
 
 def test_secrets_and_designs_of_other_kinds_are_read_or_refused(tmp_path: Path) -> None:

@@ -221,26 +221,26 @@ class Memory:
         return iter(self._parts[part])
 
 
-@pytest.mark.parametrize(("ours", "theirs"), [(0, 0), (0, 2), (2, 0), (1, 2), (2, 2)])
-def test_the_common_answers_are_those_that_the_shorter_memory_has(ours: int, theirs: int) -> None:
-    every = kept(FIRST, SECOND)
-    pair = run_pair(resume(Memory(every[:ours]), b"n"), resume(Memory(every[:theirs]), b"n"))
-    for resumed in pair:
-        for told in (FIRST, SECOND)[: min(ours, theirs)]:
-            assert resumed.answers.recalled() == told
-        assert resumed.answers.recalled() is None
+def test_the_common_answers_are_those_that_the_shorter_memory_has() -> None:
+    for ours, theirs in [(0, 0), (0, 2), (2, 0), (1, 2), (2, 2)]:
+        every = kept(FIRST, SECOND)
+        pair = run_pair(resume(Memory(every[:ours]), b"n"), resume(Memory(every[:theirs]), b"n"))
+        for resumed in pair:
+            for told in (FIRST, SECOND)[: min(ours, theirs)]:
+                assert resumed.answers.recalled() == told
+            assert resumed.answers.recalled() is None
 
 
-@pytest.mark.parametrize(("ours", "theirs"), [(0, 0), (0, 2), (2, 0), (1, 2), (2, 2)])
-def test_what_is_opened_once_is_sent_to_whoever_has_lost_it_and_saved_when_it_fits(ours: int, theirs: int) -> None:
-    every = kept(FIRST, SECOND)
-    left, right = (resume(Memory(every[:each], opened=2), b"n", opens_once=True) for each in (ours, theirs))
-    for memory, resumed in zip((ours, theirs), run_pair(left, right), strict=True):
-        for number, told in enumerate((FIRST, SECOND)[: max(ours, theirs)]):
-            items, known = saved(resumed.answers.ask(asked(()), told.__eq__))
-            assert known == told
-            assert [item.number for item in items] == ([number] if number >= memory else [])
-        assert resumed.answers.recalled() is None
+def test_what_is_opened_once_is_sent_to_whoever_has_lost_it_and_saved_when_it_fits() -> None:
+    for ours, theirs in [(0, 0), (0, 2), (2, 0), (1, 2), (2, 2)]:
+        every = kept(FIRST, SECOND)
+        left, right = (resume(Memory(every[:each], opened=2), b"n", opens_once=True) for each in (ours, theirs))
+        for memory, resumed in zip((ours, theirs), run_pair(left, right), strict=True):
+            for number, told in enumerate((FIRST, SECOND)[: max(ours, theirs)]):
+                items, known = saved(resumed.answers.ask(asked(()), told.__eq__))
+                assert known == told
+                assert [item.number for item in items] == ([number] if number >= memory else [])
+            assert resumed.answers.recalled() is None
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,9 @@ _LEAST = 3
 T = TypeVar("T")
 
 
-def at_most(number: int) -> int:
+def at_most(number: int, least: int = _LEAST) -> int:
     """Return how many of this number of examples of a property to try."""
-    return max(_LEAST, number // _PART) if _in_part() else number
+    return max(least, number // _PART) if _in_part() else number
 
 
 def few(cases: Sequence[T], every: int) -> Sequence[T]:

@@ -3,6 +3,7 @@ from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -109,9 +110,8 @@ def test_own_files_are_lined_up_by_ids_or_by_their_order(tmp_path: Path) -> None
     assert halves.name == r"\udce9 + b"
 
 
-@pytest.mark.parametrize(
-    ("alice", "bob", "id_column", "problem"),
-    [
+def test_own_files_that_do_not_fit_together_are_refused(tmp_path: Path) -> None:
+    for alice, bob, id_column, problem in [
         ("x\na\n", "y\np\n", None, "neither file has the class column 'c'"),
         ("x\na\n", "y,C\np,q\n", None, "neither file has the class column 'c'; did you mean 'C'?"),
         ("x,c\na,m\n", "y\np\nq\n", None, "2 rows, but .*a.csv has 1"),
@@ -132,13 +132,9 @@ def test_own_files_are_lined_up_by_ids_or_by_their_order(tmp_path: Path) -> None
             "b.csv.*: 1 records here, 2 in .*a.csv: keep the people who are in both files",
         ),
         ("id,x\n01,a\n2,b\n", "id,c\n1,m\n2.0,n\n", None, "a.csv, of the same people in another spelling"),
-    ],
-)
-def test_own_files_that_do_not_fit_together_are_refused(
-    tmp_path: Path, alice: str, bob: str, id_column: str | None, problem: str
-) -> None:
-    with pytest.raises(InputError, match=problem):
-        own(tmp_path, alice, bob, id_column=id_column)
+    ]:
+        with pytest.raises(InputError, match=problem):
+            own(tmp_path, alice, bob, id_column=id_column)
 
 
 def test_columns_of_own_files_become_small_attributes(tmp_path: Path) -> None:
@@ -151,30 +147,18 @@ def test_columns_of_own_files_become_small_attributes(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("change", "option"),
-    [
-        ({"rows": 0}, "rows"),
-        ({"theta": Fraction(1, 2)}, "theta"),
-        ({"theta": Fraction(0)}, "theta"),
-        ({"theta": Fraction(1)}, "theta"),
-        ({"ways": ()}, "ways"),
-        ({"ways": (FAST, FAST)}, "ways"),
-        ({"key_bits": BITS - 2}, "key_bits must be an even number from 512"),
-        ({"key_bits": BITS + 1}, "key_bits"),
-        ({"key_bits": 16386}, "key_bits"),
-        ({"test": Fraction(1)}, "test"),
-        ({"test": Fraction(-1)}, "test"),
-        ({"seed": -1}, "seed"),
-        ({"seed": 2**63}, "seed"),
-        ({"omegas": ()}, "omega"),
-        ({"omegas": (1, 1)}, "omega"),
-    ],
-)
-def test_an_option_out_of_its_range_is_named(tmp_path: Path, change: dict[str, object], option: str) -> None:
-    with pytest.raises(InputError, match=f"^{option}") as caught:
-        options(tmp_path, **change)
-    assert caught.value.field == option.split(maxsplit=1)[0]
+def test_an_option_out_of_its_range_is_named(tmp_path: Path) -> None:
+    wrong: list[tuple[dict[str, Any], str]] = [
+        ({"rows": 0}, "rows"), ({"theta": Fraction(1, 2)}, "theta"), ({"theta": Fraction(0)}, "theta"),
+        ({"theta": Fraction(1)}, "theta"), ({"ways": ()}, "ways"), ({"ways": (FAST, FAST)}, "ways"),
+        ({"key_bits": BITS - 2}, "key_bits must be an even number from 512"), ({"key_bits": BITS + 1}, "key_bits"),
+        ({"key_bits": 16386}, "key_bits"), ({"test": Fraction(1)}, "test"), ({"test": Fraction(-1)}, "test"),
+        ({"seed": -1}, "seed"), ({"seed": 2**63}, "seed"), ({"omegas": ()}, "omega"), ({"omegas": (1, 1)}, "omega"),
+    ]  # fmt: skip
+    for change, option in wrong:
+        with pytest.raises(InputError, match=f"^{option}") as caught:
+            options(tmp_path, **change)
+        assert caught.value.field == option.split(maxsplit=1)[0]
 
 
 ODD = ['a "b"\\', "#", "é", "= =", "…", "x.y", "[z]"]

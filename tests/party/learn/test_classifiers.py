@@ -271,19 +271,19 @@ def test_classes_are_sorted_and_chances_are_in_their_order(tmp_path: Path, kind:
     assert get_scorer("neg_log_loss")(model, cells, label) > -1
 
 
-@pytest.mark.parametrize("dtype", [str, None, object])
-def test_a_column_of_numbers_is_read_as_text_as_the_other_columns_are(tmp_path: Path, kind: Any, dtype: Any) -> None:
-    design = design_of(tmp_path, "0", "1")
-    cells, label, _ = ill_answers(design)
-    text = cells.assign(ill=label).to_csv(index=False)
-    frame = pd.read_csv(io.StringIO(text), dtype=str if dtype is str else None)
-    target = frame.pop("ill")
-    target = target if dtype is None else target.astype(dtype)
-    model = kind(design).fit(frame, target)
-    assert model.classes_.tolist() == ["0", "1"]
-    assert (model.predict(frame) == target).mean() > 0.5
-    scorer = import_module("sklearn.metrics").get_scorer("balanced_accuracy")
-    assert scorer(model, frame, target if dtype is not object else target.astype(int)) > 0.5
+def test_a_column_of_numbers_is_read_as_text_as_the_other_columns_are(tmp_path: Path, kind: Any) -> None:
+    for dtype in [str, None, object]:
+        design = design_of(tmp_path, "0", "1")
+        cells, label, _ = ill_answers(design)
+        text = cells.assign(ill=label).to_csv(index=False)
+        frame = pd.read_csv(io.StringIO(text), dtype=str if dtype is str else None)
+        target = frame.pop("ill")
+        target = target if dtype is None else target.astype(dtype)
+        model = kind(design).fit(frame, target)
+        assert model.classes_.tolist() == ["0", "1"]
+        assert (model.predict(frame) == target).mean() > 0.5
+        scorer = import_module("sklearn.metrics").get_scorer("balanced_accuracy")
+        assert scorer(model, frame, target if dtype is not object else target.astype(int)) > 0.5
 
 
 LABELS: dict[str, Any] = {

@@ -133,9 +133,8 @@ def test_models_and_errors_are_read_as_they_were_written_in_the_documented_forma
     assert bayes_json(bayes_from_json(text)) == bayes_json(small_bayes())
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "problem"),
-    [
+def test_a_file_that_breaks_a_rule_is_refused_with_the_place(tmp_path: Path) -> None:
+    for old, new, problem in [
         ("{", "[", "is not JSON"),
         (FORMAT, "cotally-bayes/3", "format must be"),
         ('"prior"', '"priors"', "must have exactly the keys"),
@@ -153,15 +152,13 @@ def test_models_and_errors_are_read_as_they_were_written_in_the_documented_forma
         ('"name": "sex"', '"name": 1', r"attributes\[1\].name must hold text"),
         ('["f", "m"]', '["f", "f"]', "lists a value twice"),
         ('"party": "survey"', '"party": 1', "must hold text"),
-    ],
-)
-def test_a_file_that_breaks_a_rule_is_refused_with_the_place(tmp_path: Path, old: str, new: str, problem: str) -> None:
-    text = bayes_json(small_bayes())
-    assert old in text
-    path = tmp_path / "b.json"
-    path.write_text(text.replace(old, new, 1))
-    with pytest.raises(ModelError, match=rf"b.json is not a cotally-bayes/2: .*{problem}"):
-        read_bayes(path)
+    ]:
+        text = bayes_json(small_bayes())
+        assert old in text
+        path = tmp_path / "b.json"
+        path.write_text(text.replace(old, new, 1))
+        with pytest.raises(ModelError, match=rf"b.json is not a cotally-bayes/2: .*{problem}"):
+            read_bayes(path)
 
 
 def test_more_attributes_than_can_be_are_refused_and_never_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -340,9 +340,8 @@ def config(folder: Path, agree: Acceptance = AGREE) -> PartyConfig:
     return replace(read_party_config(folder / "party.toml"), agree=agree)
 
 
-@pytest.mark.parametrize(
-    ("job", "agree", "field"),
-    [
+def test_each_job_is_judged_by_its_own_settings(tmp_path: Path) -> None:
+    jobs: list[tuple[Job, Acceptance, str | None]] = [
         (Align(), AGREE, None),
         (Align(), replace(AGREE, alignments=AlignmentBounds(most_alignments=0)), "job"),
         (Predict(ASKED), ANSWERS, None),
@@ -353,11 +352,10 @@ def config(folder: Path, agree: Acceptance = AGREE) -> PartyConfig:
         (Predict(replace(ASKED, receiver=Receiver.RESPONDER)), replace(AGREE, epsilon=Fraction(1)), None),
         (Predict(replace(ASKED, probabilities=True)), ANSWERS, "probabilities"),
         (Predict(replace(ASKED, probabilities=True)), replace(ANSWERS, probabilities=True), None),
-    ],
-)
-def test_each_job_is_judged_by_its_own_settings(tmp_path: Path, job: Job, agree: Any, field: str | None) -> None:
-    objection = make_policy(BOB, config(tmp_path, agree))(job)
-    assert (objection and objection.field) == field
+    ]
+    for job, agree, field in jobs:
+        objection = make_policy(BOB, config(tmp_path, agree))(job)
+        assert (objection and objection.field) == field
 
 
 @pytest.mark.parametrize(

@@ -283,11 +283,12 @@ def test_every_notebook_has_its_test() -> None:
 def test_the_cells_of_a_notebook_run_in_their_order(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """Over fewer people than it has."""
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}
     for cell in read(name).cells:
         if cell.cell_type == "code":
-            exec(cell.source, names)
+            exec(cell.source.replace("3000", "600").replace("2500", "500"), names)
     said = capsys.readouterr().out
     assert [words for words in SAYS[name] if words not in said] == []
 

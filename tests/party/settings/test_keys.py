@@ -148,9 +148,8 @@ def test_ids_columns_and_spellings_can_be_declared(tmp_path: Path) -> None:
     assert (bounds.least_overlap, bounds.most_ids, bounds.most_alignments) == (Fraction(1, 2), 5, 0)
 
 
-@pytest.mark.parametrize(
-    ("data", "agree", "named"),
-    [
+def test_what_is_out_of_range_is_named(tmp_path: Path) -> None:
+    for data, agree, named in [
         ("id = []", "", "id"),
         ("id = 3", "", "id"),
         ('id = ["a", "a"]', "", "id"),
@@ -160,11 +159,9 @@ def test_ids_columns_and_spellings_can_be_declared(tmp_path: Path) -> None:
         ('id = ["a", "b"]\nclass = "b"', "", "class"),
         ('id = "id"\nitems = "id"', "", "items"),
         ('id = "id"\nitems = "bought"\nrepeated = "last"', "", "repeated"),
-    ],
-)
-def test_what_is_out_of_range_is_named(tmp_path: Path, data: str, agree: str, named: str) -> None:
-    with pytest.raises(ConfigError, match=rf"\[(data|agree)\] {named}: "):
-        config(tmp_path, data, agree)
+    ]:
+        with pytest.raises(ConfigError, match=rf"\[(data|agree)\] {named}: "):
+            config(tmp_path, data, agree)
 
 
 NAMES = ("no", "yes")

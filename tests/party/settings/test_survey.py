@@ -70,9 +70,8 @@ def test_personal_answers_follow_their_declaration(tmp_path: Path) -> None:
         assert design(tmp_path, swap(RELATED, '"4/5"', theta)).design.truth(0) == Fraction(4, 5)
 
 
-@pytest.mark.parametrize(
-    ("declared", "domain"),
-    [
+def test_a_domain_follows_from_its_declaration_alone(tmp_path: Path) -> None:
+    for declared, domain in [
         ('values = ["a", "b"]', Domain(("a", "b"))),
         ('values = ["a", "missing"]', Domain(("a", "missing"), (), "missing")),
         ('values = ["a", "missing"]\nmissing = "refuse"', Domain(("a", "missing"), complete=True)),
@@ -81,11 +80,9 @@ def test_personal_answers_follow_their_declaration(tmp_path: Path) -> None:
         ('values = ["a", "b"]\nmissing = "b"', Domain(("a", "b"), (), "b")),
         ('bins = [1.5]\nmissing = "value"', Domain(("<= 1.5", "> 1.5", "missing"), (Decimal("1.5"),), "missing")),
         ('bins = [1]\nmissing = "> 1"', Domain(("<= 1", "> 1"), (Decimal(1),), "> 1")),
-    ],
-)
-def test_a_domain_follows_from_its_declaration_alone(tmp_path: Path, declared: str, domain: Domain) -> None:
-    text = swap(RELATED, 'values = ["f", "m"]', declared)
-    assert design(tmp_path, text).domains[0] == domain
+    ]:
+        text = swap(RELATED, 'values = ["f", "m"]', declared)
+        assert design(tmp_path, text).domains[0] == domain
 
 
 CLASS_OF_ONE = swap(RELATED, 'values = ["yes", "no"]', 'values = ["yes"]')

@@ -149,22 +149,39 @@ def test_relations_are_told_of_the_attributes_that_they_link() -> None:
     assert "No relation between disguised attributes is disclosed" in short(DESIGNS["coprime"])
 
 
-@pytest.mark.parametrize(
-    ("design", "text"),
-    [
-        (related([2, 2], [[0], [1]], "4/5"), ("is 2.773: a response may change the odds between two true records by up "
-         "to 16: of two records that seemed equally likely, one may then seem 16 times as likely as the other.")),
-        (related([2, 2], [[0, 1]], "4/5"), ("is infinite (group 1): some response proves combinations of true values "
-         "impossible. It matters if the receiver knows part of a record")),
-        (related([2, 2], [[0]], "4/5"), ("is infinite, but only since columns are sent in the clear; what is disguised "
-         "has 1.386, odds change by up to 4.")),
+def test_epsilon_of_a_record_says_what_it_means_and_when_it_matters() -> None:
+    for design, text in [
+        (
+            related([2, 2], [[0], [1]], "4/5"),
+            (
+                "is 2.773: a response may change the odds between two true records by up "
+                "to 16: of two records that seemed equally likely, one may then seem 16 times as likely as the other."
+            ),
+        ),
+        (
+            related([2, 2], [[0, 1]], "4/5"),
+            (
+                "is infinite (group 1): some response proves combinations of true values "
+                "impossible. It matters if the receiver knows part of a record"
+            ),
+        ),
+        (
+            related([2, 2], [[0]], "4/5"),
+            (
+                "is infinite, but only since columns are sent in the clear; what is disguised "
+                "has 1.386, odds change by up to 4."
+            ),
+        ),
         (DESIGNS["no disguise"], "is infinite, but only since columns are sent in the clear."),
-        (DESIGNS["unrelated, a value never sent"], ("is infinite: some response proves a true value impossible. It "
-         "matters whatever else the receiver knows, since one response of column0 and column1 is enough.")),
-    ],
-)  # fmt: skip
-def test_epsilon_of_a_record_says_what_it_means_and_when_it_matters(design: Design, text: str) -> None:
-    assert f"Epsilon of a whole record {text}" in short(design)
+        (
+            DESIGNS["unrelated, a value never sent"],
+            (
+                "is infinite: some response proves a true value impossible. It "
+                "matters whatever else the receiver knows, since one response of column0 and column1 is enough."
+            ),
+        ),
+    ]:
+        assert f"Epsilon of a whole record {text}" in short(design)
 
 
 def test_what_a_known_personal_answer_does_is_told_of_the_unrelated_question_alone() -> None:

@@ -63,24 +63,19 @@ def test_parts_are_disjoint_and_follow_the_seed(tmp_path: Path) -> None:
     assert mine_tree(parts).accuracy is None
 
 
-@pytest.mark.parametrize(
-    ("records", "test", "prune", "problem"),
-    [
+def test_a_part_without_records_is_refused(tmp_path: Path) -> None:
+    for records, test, prune, problem in [
         (4, FIFTH, False, "4 records are too few to hold out 1/5 for testing"),
         (4, NONE, True, "4 records are too few"),
         (1, NONE, True, "1 records are too few"),
         (10, Fraction(4, 5), True, "10 records are too few to hold out 4/5 for testing and 1/5 for pruning"),
         (10, Fraction(1), False, "test must be 0 or more and below 1"),
         (10, Fraction(-1, 5), False, "test must be 0 or more and below 1"),
-    ],
-)
-def test_a_part_without_records_is_refused(
-    tmp_path: Path, records: int, test: Fraction, prune: bool, problem: str
-) -> None:
-    every = survey(tmp_path)
-    few = Responses(every.schema, every.codes[:records], every.design)
-    with pytest.raises(InputError, match=problem):
-        hold_out(few, test, 0, prune)
+    ]:
+        every = survey(tmp_path)
+        few = Responses(every.schema, every.codes[:records], every.design)
+        with pytest.raises(InputError, match=problem):
+            hold_out(few, test, 0, prune)
 
 
 @pytest.mark.parametrize(

@@ -292,13 +292,12 @@ CORRECTOR_DEVIATES: dict[str, tuple[type[Exception], Callable[[Any], Message]]] 
 }
 
 
-@pytest.mark.parametrize("deviation", CORRECTOR_DEVIATES)
-def test_a_corrector_that_deviates_is_told_nothing(deviation: str) -> None:
-    error, change = CORRECTOR_DEVIATES[deviation]
-    corrector, chooser = play(by_transfers(), known([FIRST])[0], tamper=swap("a", CountShares, change))
-    assert type(chooser.error) is error
-    assert not any(isinstance(message, ExactCounts) for message in chooser.sent)
-    assert corrector.waits
+def test_a_corrector_that_deviates_is_told_nothing() -> None:
+    for error, change in CORRECTOR_DEVIATES.values():
+        corrector, chooser = play(by_transfers(), known([FIRST])[0], tamper=swap("a", CountShares, change))
+        assert type(chooser.error) is error
+        assert not any(isinstance(message, ExactCounts) for message in chooser.sent)
+        assert corrector.waits
 
 
 def test_a_missing_page_leaves_the_evaluator_waiting_and_impossible_predictions_count_for_nobody() -> None:

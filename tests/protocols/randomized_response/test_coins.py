@@ -316,15 +316,15 @@ ALIKE = [
 ]
 
 
-@pytest.mark.parametrize("design", ALIKE, ids=repr)
-def test_where_the_parts_of_a_group_are_alike_a_tree_needs_what_its_worst_cell_needs(design: Design) -> None:
-    for class_column, depth in product(range(len(design.sizes)), range(len(design.sizes))):
-        asked = tree_cells(design, class_column, depth)
-        needed = tree_sample_size(design, class_column, depth, WIDTH, 0.95)
-        assert needed.variance == max(record_variance(design, expression) for expression in asked)
-        own = design.group_of(class_column)
-        assert len(needed.groups) == min(len(design.groups), depth + (own is not None))
-        assert own is None or own in needed.groups
+def test_where_the_parts_of_a_group_are_alike_a_tree_needs_what_its_worst_cell_needs() -> None:
+    for design in ALIKE:
+        for class_column, depth in product(range(len(design.sizes)), range(len(design.sizes))):
+            asked = tree_cells(design, class_column, depth)
+            needed = tree_sample_size(design, class_column, depth, WIDTH, 0.95)
+            assert needed.variance == max(record_variance(design, expression) for expression in asked)
+            own = design.group_of(class_column)
+            assert len(needed.groups) == min(len(design.groups), depth + (own is not None))
+            assert own is None or own in needed.groups
 
 
 def test_a_tree_takes_its_classes_group_and_the_dearest_others() -> None:

@@ -426,9 +426,8 @@ STRANGE: dict[str, tuple[type[Message], Callable[[Any], Message], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", STRANGE)
-def test_what_a_hostile_peer_sends_ends_in_one_error(name: str) -> None:
-    kind, change, told = STRANGE[name]
-    alice, _ = compared([b"x", b"y"], [b"x", b"y"], on("b", kind, change))
-    assert isinstance(alice.error, PeerError)
-    assert told in str(alice.error)
+def test_what_a_hostile_peer_sends_ends_in_one_error() -> None:
+    for kind, change, told in STRANGE.values():
+        alice, _ = compared([b"x", b"y"], [b"x", b"y"], on("b", kind, change))
+        assert isinstance(alice.error, PeerError)
+        assert told in str(alice.error)

@@ -100,18 +100,15 @@ def test_who_lacks_the_class_chooses_or_who_has_less_to_choose() -> None:
         assert not any(isinstance(message, ChoicePage) for message in other)
 
 
-@pytest.mark.parametrize(
-    ("peer", "classes", "lighter"),
-    [([2], 2, "bob"), ([2, 2], 2, "bob"), ([2, 2, 2], 2, "bob"), ([3, 3], 2, "alice"), ([3, 3], 3, "bob")],
-)
-def test_a_class_that_one_side_alone_holds_is_one_more_column_to_encrypt(
-    peer: list[int], classes: int, lighter: str
-) -> None:
-    columns = {"alice": [2, 2], "bob": peer}
-    seen_by_bob = dict(reversed(columns.items()))
-    assert lighter_side(columns, "alice", classes) == lighter_side(seen_by_bob, "alice", classes) == lighter
-    shared = "bob" if peer == [2] else "alice"
-    assert lighter_side(columns, None, classes) == lighter_side(seen_by_bob, None, classes) == shared
+def test_a_class_that_one_side_alone_holds_is_one_more_column_to_encrypt() -> None:
+    for peer, classes, lighter in [
+        ([2], 2, "bob"), ([2, 2], 2, "bob"), ([2, 2, 2], 2, "bob"), ([3, 3], 2, "alice"), ([3, 3], 3, "bob"),
+    ]:  # fmt: skip
+        columns = {"alice": [2, 2], "bob": peer}
+        seen_by_bob = dict(reversed(columns.items()))
+        assert lighter_side(columns, "alice", classes) == lighter_side(seen_by_bob, "alice", classes) == lighter
+        shared = "bob" if peer == [2] else "alice"
+        assert lighter_side(columns, None, classes) == lighter_side(seen_by_bob, None, classes) == shared
 
 
 def mirrored(owner: str, **changes: object) -> Case:
