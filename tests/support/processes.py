@@ -16,16 +16,19 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any, TextIO
+from unittest.mock import patch
 
-from party.cli.main import main
+from party.cli.main import command_parser, main
 from party.settings.job import unused_keys
 from protocols.errors import CotallyError
 from protocols.terms import LEARNERS, Learner, fixed_terms
 from tests.support.forked import Forked
 
 BITS = 2048
+_PARSER = cache(command_parser)
 JOB = {
     "reveal": "counts", "splits": "values",
     "method": "hybrid", "theta": "2/3", "omega": "all", "counting": "oblivious_transfer",
@@ -139,10 +142,10 @@ def cotally_here(*arguments: str | Path) -> Ended:
 
 
 def run_here(arguments: Sequence[str | Path], out: TextIO, err: TextIO) -> int:
-    """Run the command in this process and return its exit code."""
+    """Run the command in this process and return its exit code; its words are declared once for all tests."""
     handler = signal.getsignal(signal.SIGTERM)
     try:
-        with redirect_stdout(out), redirect_stderr(err):
+        with redirect_stdout(out), redirect_stderr(err), patch("party.cli.main.command_parser", _PARSER):
             return main([str(argument) for argument in arguments])
     except SystemExit as end:
         return int(str(end.code))
