@@ -413,7 +413,7 @@ def test_a_party_does_not_outlive_the_demo(folders: Path, how: signal.Signals) -
         os.kill(child, 0)
         launcher.send_signal(how)
         launcher.wait(20)
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while is_alive(child):
         assert time.monotonic() < deadline
         time.sleep(0.05)

@@ -349,9 +349,9 @@ def turns(game: Game) -> NDArray[np.int64]:
 
 @pytest.mark.parametrize(("impurity", "most"), [(Impurity.INFORMATION_GAIN, 51), (Impurity.GINI, 55)])
 def test_a_level_takes_few_exchanges(impurity: Impurity, most: int) -> None:
-    """Of 14 candidates and 33,000 records: what one level more of several nodes takes, beside batches of transfers."""
+    """Of 14 candidates and 9,000 records: what one level more of several nodes takes, beside batches of transfers."""
     rng = np.random.default_rng(3)
-    codes = rng.integers(0, 2, (33_000, 15)).astype(np.uint8)
+    codes = rng.integers(0, 2, (9_000, 15)).astype(np.uint8)
     codes[:, -1] = np.where(rng.random(len(codes)) < 0.8, codes[:, 0] ^ codes[:, 1] & codes[:, 2], codes[:, -1])
     game = Game(schema_of((2,) * 14, 2, 7), codes, Growth(2, 20, impurity=impurity))
     deeper = replace(game, growth=replace(game.growth, max_depth=3))
