@@ -105,8 +105,12 @@ def test_a_secret_that_is_open_missing_or_damaged_is_refused_with_its_cure(tmp_p
                 (whole + b"more", "is empty, cut short or not a "),
             ]
             for old, new in (
-                ("key/1", b"key/2"), ("\np ", b"\nr "), ("\nn ", b"\nn -"), ("\nn ", b"\nn g"), ("\np ", b"\np \xff"),
-            ):  # fmt: skip
+                ("key/1", b"key/2"),
+                ("\np ", b"\nr "),
+                ("\nn ", b"\nn -"),
+                ("\nn ", b"\nn g"),
+                ("\np ", b"\np \xff"),
+            ):
                 assert old.encode() in whole
                 faults.append((whole.replace(old.encode(), new, 1), "not a Paillier key"))
         for content, words in faults:
@@ -380,16 +384,16 @@ def test_a_short_passphrase_seals_nothing(seal_folder: Path, phrase: str) -> Non
     assert not (seal_folder / SEALED_FILE).exists()
 
 
-def test_a_sealed_file_that_was_changed_is_refused(seal_folder: Path) -> None:
-    for field in ["format", "by", "id", "salt", "nonce", "content"]:
-        seal_keys(seal_folder, TYPED)
-        path = seal_folder / SEALED_FILE
-        fields = json.loads(path.read_text())
-        text = fields[field]
-        fields[field] = text[:-4] + ("aaaa" if text[-4:] != "aaaa" else "bbbb")
-        path.write_text(json.dumps(fields))
-        with pytest.raises(IdentityError, match=r"damaged|does not open|in a way that"):
-            load_secret(seal_folder)
+@pytest.mark.parametrize("field", ["format", "by", "id", "salt", "nonce", "content"])
+def test_a_sealed_file_that_was_changed_is_refused(seal_folder: Path, field: str) -> None:
+    seal_keys(seal_folder, TYPED)
+    path = seal_folder / SEALED_FILE
+    fields = json.loads(path.read_text())
+    text = fields[field]
+    fields[field] = text[:-4] + ("aaaa" if text[-4:] != "aaaa" else "bbbb")
+    path.write_text(json.dumps(fields))
+    with pytest.raises(IdentityError, match=r"damaged|does not open|in a way that"):
+        load_secret(seal_folder)
 
 
 @pytest.mark.parametrize(
@@ -405,12 +409,12 @@ def test_a_sealed_file_of_another_format_or_with_parts_of_another_length_is_not_
         load_secret(seal_folder)
 
 
-def test_a_file_of_another_kind_is_refused(seal_folder: Path) -> None:
-    for content in [b"", b"{}", b"[]", b"\xff", b'{"format": "cotally-sealed/1"}', b"[" * 50_000]:
-        seal_keys(seal_folder, TYPED)
-        (seal_folder / SEALED_FILE).write_bytes(content)
-        with pytest.raises(IdentityError, match="is damaged, or no file of sealed keys"):
-            load_secret(seal_folder)
+@pytest.mark.parametrize("content", [b"", b"{}", b"[]", b"\xff", b'{"format": "cotally-sealed/1"}', b"[" * 50_000])
+def test_a_file_of_another_kind_is_refused(seal_folder: Path, content: bytes) -> None:
+    seal_keys(seal_folder, TYPED)
+    (seal_folder / SEALED_FILE).write_bytes(content)
+    with pytest.raises(IdentityError, match="is damaged, or no file of sealed keys"):
+        load_secret(seal_folder)
 
 
 @pytest.mark.parametrize("left", SECRET_FILES)
