@@ -29,6 +29,7 @@ EXCEPTIONS = {
     "party/models/exports/python.py": "what a file that others run says of itself",
     "party/models/exports/scored.py": "what a file that others run says",
     "party/models/exports/sql.py": "expressions of SQL",
+    "party/models/exports/sql_cells.py": "expressions of SQL",
     "party/records/database.py": "statements of SQL",
     "party/records/journal.py": "statements of SQL",
     "party/records/ledger.py": "statements of SQL",

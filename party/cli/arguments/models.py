@@ -36,9 +36,9 @@ def declare_export(parser: argparse.ArgumentParser) -> None:
     Rows have the columns of both parties that the model reads: by their names, or as party.name where both have one of
     that name. Of rules a row gets the consequent of the surest one that holds.
 
-    sql: one expression, as in SELECT id, (...) FROM rows. Columns with bins are numbers or dates, or texts that are all
-    such, dates as 2024-05-31; --ranked CLASS gives the share of that class. pmml: PMML 4.4. python: one file that needs
-    no package: python file.py rows.csv. json-schema: what the model's file may hold.
+    sql: one expression, as in SELECT id, (...) FROM rows, null for the odd cells that its first lines list; --ranked
+    CLASS gives the share of that class. pmml: PMML 4.4. python: one file without packages: python file.py rows.csv.
+    json-schema: what the model's file may hold.
 
     Examples:
       cotally export bob/model.json --as sql

@@ -1,5 +1,5 @@
-"""A model as SQL, PMML, Python or a JSON schema: each gives what `predict` gives, and holds no more than its file.
+"""A model as SQL, PMML, Python or a JSON schema, which holds no more than the model's file.
 
 A column has its name, or `party.name` where both parties have one of that name, as for `predict`; the rows have the
-columns of both. What reads cells here has the rules of `party.models.prediction`, as far as types of a database go.
+columns of both. What reads cells here has the rules of `party.models.prediction`, as far as its language goes.
 """

@@ -12,7 +12,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
 
-from party.models.exports.readings import CellReading, Exported, Range, RuleList, readings_of
+from party.models.exports.readings import CellReading, Exported, Range, RuleList, double_below, readings_of
 from party.names import printable
 from protocols.errors import InputError
 from protocols.learning.naive_bayes import GRAIN, NaiveBayes, gives_shares, grains
@@ -119,7 +119,7 @@ def _interval(each: Range, dated: bool) -> str:
     low = _LOWEST if each.low is None and each.high is None else each.low  # one end is needed
     ends = {"leftMargin": low, "rightMargin": each.high}
     margins = ((key, edge) for key, edge in ends.items() if edge is not None)
-    placed: dict[str, object] = {key: int(edge - _EPOCH) if dated else float(edge) for key, edge in margins}
+    placed: dict[str, object] = {key: int(edge - _EPOCH) if dated else double_below(edge) for key, edge in margins}
     return _tag("Interval", closure="openClosed" if each.high is not None else "openOpen", **placed)
 
 

@@ -19,7 +19,7 @@ def python_of(model: Exported) -> str:
     """Return the file: a command that classifies the rows of a CSV file, and `classify` for programs."""
     content = json.dumps(_rules(model) if isinstance(model, RuleList) else _classes(model))
     source = _Gathered(scored.__name__, ("classify", "write_classes")).text
-    head = '"""Classifies rows as the model of cotally does that it was made from; python file.py rows.csv."""'
+    head = '"""A model of cotally: python file.py rows.csv > classified.csv. Its code may be used under any terms."""'
     begin = 'if __name__ == "__main__":\n    write_classes(MODEL)\n'
     text = f"{head}\n\n{source}\n\nMODEL = json.loads({content!r})\n\n{begin}"
     return text.encode("ascii", "backslashreplace").decode()  # what nobody sees stands in texts alone

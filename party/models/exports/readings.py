@@ -1,8 +1,8 @@
 """What a cell means to a model, for programs that are not Python: tried in the order missing, texts, ranges, other."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
@@ -63,6 +63,11 @@ class CellReading:
         )
 
     @property
+    def known(self) -> list[str]:
+        """The texts that are values or mean a missing cell."""
+        return [*self.texts, *self.marks]
+
+    @property
     def spelled(self) -> dict[str, list[str]]:
         """The texts of each value, as databases write them."""
         held: dict[str, list[str]] = {}
@@ -90,17 +95,23 @@ def _reading(column: str, attribute: Attribute) -> CellReading:
         raise InputError(f"the column {column!r} has bins of numbers and of dates: export it as python")
     named = [value for value in values if value not in {label for label, *_ in numbers or days}]
     parts = [part for value in named if value.startswith("{") for part in value[1:-1].split(" | ")]
-    held = {text: label_of(values, plain_text(text)) for text in (*named, *parts)}
+    held = {way: label_of(values, way) for text in (*values, *parts) for way in (text, plain_text(text))}
     ranges = (Range(_end(low), _end(high), value) for value, low, high in numbers or days)
     return CellReading(
         column,
         marks,
         label_of(values, None, attribute.missing.value),
-        {text: value for text, value in held.items() if value in named and text not in marks},
+        {text: value for text, value in held.items() if value is not None and text not in marks},
         tuple(ranges),
         bool(days),
         OTHER if OTHER in values else None,
     )
+
+
+def double_below(edge: Decimal) -> float:
+    """Return the largest double that is written as this number or a smaller one: doubles are above both or neither."""
+    near = float(edge)
+    return near if Decimal(repr(near)) <= edge else math.nextafter(near, -math.inf)
 
 
 def _end(edge: Decimal) -> Decimal | None:
@@ -171,11 +182,3 @@ class RuleList:
 
 
 Exported = Model | RuleList
-
-
-def day_of(edge: Decimal, later: int = 0) -> str | None:
-    """Return a day in ISO 8601 and this many days later; None beyond the calendar."""
-    try:
-        return (date.fromordinal(int(edge)) + timedelta(later)).isoformat()
-    except OverflowError:
-        return None

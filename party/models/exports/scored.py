@@ -1,6 +1,7 @@
 """What an exported Python file runs, beside what reads cells: the file has the source of both, and needs no package."""
 
 import csv
+import itertools
 import math
 import sys
 from collections.abc import Mapping
@@ -48,16 +49,26 @@ def _by_bayes(model: Mapping[str, Any], codes: list[int]) -> tuple[str, list[flo
 
 def write_classes(model: Mapping[str, Any]) -> None:
     """Write the rows of a CSV file with their class, and the share of each class where it is known."""
-    if len(sys.argv) != 2:
-        sys.exit(f"usage: {sys.argv[0]} rows.csv > classified.csv")
-    with Path(sys.argv[1]).open(encoding="utf-8-sig", newline="") as file:
-        reader, writer = csv.DictReader(file), csv.writer(sys.stdout, lineterminator="\n")
-        header = reader.fieldnames or []
-        for column in model["columns"]:
-            if not {column["name"], column["full"]} & {*header}:
-                sys.exit(f"{sys.argv[1]} has no column {column['name']!r}: give it one")
-        names = [f"P({value})" for value in model["classes"]] if model["shares"] else []
-        writer.writerow([*header, "prediction", *names])
-        for row in reader:
-            label, shares = classify(model, row)
-            writer.writerow([*(row[name] for name in header), label, *(f"{each:.6f}" for each in shares or ())])
+    usage, words = f"usage: python {sys.argv[0]} rows.csv > classified.csv", sys.argv[1:]
+    if {*words} & {"-h", "--help"}:
+        needed = ", ".join(repr(column["name"]) for column in model["columns"])
+        told = "Adds the model's answer to each row of a CSV file: UTF-8, commas, names in its first line."
+        sys.stdout.write(f"{usage}\n\n{told}\nThe model reads the columns {needed}.\n")
+        return
+    if len(words) != 1:
+        sys.exit(usage)
+    try:
+        with Path(words[0]).open(encoding="utf-8-sig", newline="") as file:
+            header, *rows = csv.reader(file)
+    except (OSError, ValueError, csv.Error):
+        sys.exit(f"{words[0]} cannot be read: name a file of CSV in UTF-8, with names in its first line")
+    for column in model["columns"]:
+        if not {column["name"], column["full"]} & {*header}:
+            sys.exit(f"{words[0]} has no column {column['name']!r}: give it one")
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    names = [f"P({value})" for value in model["classes"]] if model["shares"] else []
+    writer.writerow([*header, "prediction", *names])
+    for row in filter(None, rows):
+        cells = dict(itertools.zip_longest(header, row[: len(header)]))
+        label, shares = classify(model, cells)
+        writer.writerow([*cells.values(), label, *(f"{each:.6f}" for each in shares or ())])

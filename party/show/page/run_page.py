@@ -215,7 +215,7 @@ def card_of_run(finished: Finished, levels: int | None = None) -> Document:
     """Return the model's card, for who is to use it: what it is, for what, how good, and what it says of people."""
     title, found = _model_sections(finished.model, levels)
     rules, run = isinstance(finished.model, JointItemsets), finished.run
-    held = f"{run.tests:,} people, held out by chance, whom it was not learned from" if run.tests else "nobody"
+    held = f"{run.tests:,} people, chosen by chance, whom it was not learned from" if run.tests else "nobody"
     sections: list[_Part] = [
         (
             "details",
@@ -244,14 +244,17 @@ def card_of_run(finished: Finished, levels: int | None = None) -> Document:
 
 
 _CLASSES_SAY = (
-    "It gives people a class or, where it knows shares, ranks them, by columns of both parties: `cotally predict` does "
-    "for a file, `cotally export` for a database or another program."
+    "It gives each person a class from the columns of both parties and, where it holds shares, a score to rank by. "
+    "`cotally predict` does so for a file; `cotally export` writes the model for a database or another program."
 )
-_RULES_SAY = "Its rules show what goes together in people whom both parties list; none of them is a cause."
+_RULES_SAY = (
+    "Its rules show which values occur together among the people whom both parties list. They do not show that one "
+    "causes another."
+)
 _LIMITS = (
-    "It knows people like those that it was learned from, as they were then: of others, or years later, test it first.",
-    "Nobody has tested it for groups apart: compare its errors by group before it decides about any.",
-    "It is an answer about people, and not anonymous: what it says of them, it says to all who have this card.",
+    "It fits people like those that it was learned from, as they were then. Test it on others before you use it there.",
+    "It has not been tested on each group of people by itself: compare its errors by group before it decides on any.",
+    "It is not anonymous: everyone who has this card can read what it says of the people that it was learned from.",
 )
 
 

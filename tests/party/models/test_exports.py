@@ -9,10 +9,11 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import datetime
 from fractions import Fraction
-from functools import cache
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import duckdb
@@ -24,12 +25,14 @@ import pandas as pd
 import pytest
 
 from party.data import Frame, frame_of
+from party.data.texts import plain_text
 from party.models.any_file import KeptResult, model_json
 from party.models.exports.pmml import pmml_of
 from party.models.exports.python import python_of
-from party.models.exports.readings import Exported, RuleList
+from party.models.exports.readings import Exported, RuleList, readings_of
 from party.models.exports.schema import schema_of
 from party.models.exports.sql import sql_of
+from party.models.exports.sql_cells import cells_table
 from party.models.prediction import coded_rows, predict_frame
 from protocols.association.joint import JointItemsets, JointSet, ReachedRules
 from protocols.association.own_sets import TermSet
@@ -51,7 +54,11 @@ COLUMNS = (
 )  # fmt: skip
 TARGET = Attribute("", "outcome", ("it's", "good", "so-so"))
 NAMES = ("alice.age", 'the "city"', "group", "bob.age", "since", "rate")
-TYPES = ("DECIMAL(9,3)", "VARCHAR(40)", "VARCHAR(40)", "VARCHAR(40)", "DATE", "DOUBLE PRECISION")
+TYPES = {
+    "numbers": ("DECIMAL(9,3)", "VARCHAR(40)", "VARCHAR(40)", "VARCHAR(40)", "DATE", "DOUBLE PRECISION"),
+    "others": ("DOUBLE PRECISION", "VARCHAR(40)", "CHAR(9)", "DECIMAL(9,4)", "TIMESTAMP", "REAL"),
+    "texts": ("VARCHAR(60)",) * len(NAMES),
+}
 CELLS: tuple[tuple[str | None, ...], ...] = (
     ("18", "18.001", "30.5", "31", "-4", "17", None),
     ("Bergen", "O'Slo <&>", "other", "-99", "n/a", "?", "nowhere", None),
@@ -60,13 +67,29 @@ CELLS: tuple[tuple[str | None, ...], ...] = (
     ("2019-12-31", "2020-01-01", "2023-02-28", "2023-03-01", "1900-01-01", None),
     ("-0.001", "-0.0009", "7", "-1e-05", "1e+20", "-99", "-99.0", None),
 )
-ODD: tuple[tuple[str, ...], ...] = (
-    (" 18.0", "<= 18", "abc", "1e3", "inf", "\u200b17", "18,5"),
-    ("  O'Slo   <&>", "-99.00", "Bergen\u00ad"),
-    ("A\u030a", "Æ\u0072ø", "other"),
-    ("1.00", "TRUE", "2.50", "1E0"),
-    ("31.12.2019", "2023-02-28 23:59:59", "2024-02-30", "unknown", "nan"),
-    ("?", "1E400", "<= -0.001", "+7"),
+SPELT: tuple[tuple[str, ...], ...] = (
+    (" 18.0", "<= 18", "abc", "1e3", "inf", "18,5", "--5", "1E400", "18." + 30 * "0", "30.500000000000004"),
+    ("  O'Slo   <&>", "-99.00"),
+    ("other", "a | b"),
+    ("1.00", "tRUE", "2.50", "1E0", "01", "+1", "10e-01", "2.5000000000000004"),
+    ("2023-02-28 23:59:59", "2019-12-31T24:00:00.50+02", "unknown", "nan", "20240531"),
+    ("?", "1E400", "<= -0.001", "+7", "-0.00100", "-0.0010000000000000002", "-0.0009999999999999998"),
+)
+UNREAD: tuple[tuple[str, ...], ...] = (
+    ("18.000000000000000001", "1e-30", "-1E38"),
+    (),
+    (),
+    ("0.99999999999999999999",),
+    ("31.12.2019", "2024-02-30", "1900-02-29", "2023/02/28", "2023-02-28 23:60:59"),
+    ("-0.001000000000000000001",),
+)
+UNSEEN: tuple[tuple[str, ...], ...] = (
+    ("\u200b17",),
+    ("Bergen\u00ad",),
+    ("A\u030a", "Æ\u0072ø"),
+    ("\t1",),
+    (),
+    ("\xa07",),
 )
 
 
@@ -156,34 +179,38 @@ MODELS: dict[str, Callable[[], Exported]] = {
     "rules": lambda: sets(counted=True),
     "rules without counts": lambda: sets(counted=False),
 }
-DATABASES = ("sqlite", "sqlite of texts", "duckdb", "duckdb of texts", "postgres", "postgres of texts")
+DATABASES = [f"{name} of {types}" for name in ("sqlite", "duckdb", "postgres") for types in TYPES]
 ROWS = 1000
+Cell = str | None
+Row = tuple[Cell, ...]
 
 
-def rows(odd: bool) -> list[tuple[str | None, ...]]:
+def rows(*pools: Sequence[Sequence[Cell]]) -> list[Row]:
     rng = np.random.default_rng(7)
-    pools = [(*usual, *more * odd) for usual, more in zip(CELLS, ODD, strict=True)]
-    return list(zip(*([pool[k] for k in rng.integers(0, len(pool), ROWS)] for pool in pools), strict=True))
+    cells = [list(itertools.chain(*each)) for each in zip(*pools, strict=True)]
+    return list(zip(*([each[k] for k in rng.integers(0, len(each), ROWS)] for each in cells), strict=True))
 
 
-@cache
-def frame(odd: bool) -> Frame:
-    return frame_of(Path("rows"), NAMES, list(zip(*rows(odd), strict=True)))
+USUAL, ODD = rows(CELLS), rows(CELLS, SPELT, UNREAD, UNSEEN)
 
 
-def expected(model: Exported, odd: bool = False) -> list[str | None]:
+def frame_with(table: Sequence[Row]) -> Frame:
+    return frame_of(Path("rows"), NAMES, list(zip(*table, strict=True)))
+
+
+def expected(model: Exported, table: Sequence[Row]) -> list[Cell]:
     if not isinstance(model, RuleList):
-        return [*predict_frame(model, frame(odd)).labels]
+        return [*predict_frame(model, frame_with(table)).labels]
     label = Tree(Schema(COLUMNS, TARGET, ()), Split((), 0, ()))  # what reads the columns of rules, too
-    codes = coded_rows(label, frame(odd), range(len(COLUMNS))).codes
+    codes = coded_rows(label, frame_with(table), range(len(COLUMNS))).codes
     return [
         next((told for first, told in model.rules if all(row[term.column] == term.value for term in first)), None)
         for row in codes
     ]
 
 
-def shares(model: Exported, odd: bool = False) -> list[list[float]] | None:
-    found = None if isinstance(model, RuleList) else predict_frame(model, frame(odd)).shares
+def shares(model: Exported, table: Sequence[Row]) -> list[list[float]] | None:
+    found = None if isinstance(model, RuleList) else predict_frame(model, frame_with(table)).shares
     return None if found is None else found.tolist()
 
 
@@ -192,12 +219,12 @@ def test_python_agrees_on_whatever_a_file_may_hold(kind: str, tmp_path: Path) ->
     model = MODELS[kind]()
     (tmp_path / "score.py").write_text(python_of(model))
     with (tmp_path / "rows.csv").open("w", newline="") as file:
-        csv.writer(file).writerows([[name.replace("group", "alice.group") for name in NAMES], *rows(odd=True)])
+        csv.writer(file).writerows([[name.replace("group", "alice.group") for name in NAMES], *ODD])
     words = [sys.executable, "-I", "-X", "utf8", "score.py", "rows.csv"]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, encoding="utf-8", check=True)
     read = list(csv.DictReader(io.StringIO(done.stdout)))
-    assert [row["prediction"] or None for row in read] == expected(model, odd=True)
-    known = shares(model, odd=True)
+    assert [row["prediction"] or None for row in read] == expected(model, ODD)
+    known = shares(model, ODD)
     if known is None:
         assert not any(name.startswith("P(") for name in read[0])
     else:
@@ -205,44 +232,121 @@ def test_python_agrees_on_whatever_a_file_may_hold(kind: str, tmp_path: Path) ->
         assert np.array(given) == pytest.approx(np.array(known), abs=1e-6)
 
 
-Ask = Callable[[str], list[object]]
+SCORED = [
+    (("--help",), 0, "usage: python score.py rows.csv > classified.csv\n", ""),
+    ((), 1, "", "usage: python score.py rows.csv > classified.csv\n"),
+    (("none.csv",), 1, "", "none.csv cannot be read: name a file of CSV in UTF-8, with names in its first line\n"),
+    (("latin.csv",), 1, "", "latin.csv cannot be read: name a file of CSV in UTF-8, with names in its first line\n"),
+    (("other.csv",), 1, "", "other.csv has no column 'city': give it one\n"),
+]
 
 
-def loaded(execute: Callable[..., object], mark: str, types: Sequence[str], odd: bool = False) -> None:
-    quoted = ['"' + name.replace('"', '""') + '"' for name in NAMES]
-    execute("CREATE TABLE people (place INTEGER, " + ", ".join(map(" ".join, zip(quoted, types, strict=True))) + ")")
-    for place, row in enumerate(rows(odd)):
-        execute(f"INSERT INTO people VALUES ({place}, {', '.join([mark] * len(row))})", row)
+@pytest.mark.parametrize(("words", "code", "out", "error"), SCORED)
+def test_an_exported_file_of_python_says_what_it_needs(
+    words: tuple[str, ...], code: int, out: str, error: str, tmp_path: Path
+) -> None:
+    (tmp_path / "score.py").write_text(python_of(with_value("x")))
+    (tmp_path / "latin.csv").write_bytes(b"city\n\xe5\n")
+    (tmp_path / "other.csv").write_text("town\nx\n")
+    asked = [sys.executable, "score.py", *words]
+    done = subprocess.run(asked, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (code, error)
+    assert done.stdout.startswith(out)
+    assert ("\nThe model reads the columns 'city'.\n" in done.stdout) == bool(out)
+
+
+@dataclass(frozen=True)
+class Database:
+    """A table of people, as the database writes their cells, and what asks for an expression of each."""
+
+    people: list[Row]
+    ask: Callable[[str], list[Any]]
+
+
+def fitting(cell: Cell, kind: str) -> Cell:
+    """Return a cell, or nothing where it is not of this type."""
+    try:
+        if cell is not None and kind in {"DATE", "TIMESTAMP"}:
+            fits = len(cell) == 10 or (len(cell) == 19 and kind == "TIMESTAMP")
+            return datetime.fromisoformat(cell).isoformat(" ")[: len(cell)] if fits else None
+        return cell if cell is None or "CHAR" in kind or abs(float(cell)) < 1e5 else None
+    except ValueError:
+        return None
 
 
 @pytest.fixture(scope="module")
-def ask(request: pytest.FixtureRequest) -> Iterator[Ask]:
-    name, _, texts = request.param.partition(" of ")
-    types = ["VARCHAR(40)"] * len(TYPES) if texts else TYPES
-    order = " FROM people ORDER BY place"
-    if name == "sqlite":
-        lite = sqlite3.connect(":memory:")
-        loaded(lite.execute, "?", types)
-        yield lambda text: [row[0] for row in lite.execute(f"SELECT {text}{order}")]
-    elif name == "duckdb":
-        duck = duckdb.connect()
-        loaded(duck.execute, "?", types)
-        yield lambda text: [row[0] for row in duck.execute(f"SELECT {text}{order}").fetchall()]
+def database(request: pytest.FixtureRequest) -> Iterator[Database]:
+    name, _, kind = request.param.partition(" of ")
+    types, table = TYPES[kind], rows(CELLS, SPELT, *[UNREAD] * (kind == "texts"))
+    if name == "postgres":
+        connection: Any = pytest.importorskip("psycopg").connect(request.getfixturevalue("postgres") + "postgres")
     else:
-        psycopg = pytest.importorskip("psycopg")
-        with psycopg.connect(request.getfixturevalue("postgres") + "postgres") as connection:
-            loaded(connection.execute, "%s", types)
-            yield lambda text: [row[0] for row in connection.execute(f"SELECT {text}{order}".replace("%", "%%"), ())]
-            connection.rollback()
+        connection = sqlite3.connect(":memory:") if name == "sqlite" else duckdb.connect()
+    quoted = ['"' + column.replace('"', '""') + '"' for column in NAMES]
+    columns = ", ".join(map(" ".join, zip(quoted, types, strict=True)))
+    connection.execute(f"CREATE TABLE people (place INTEGER, {columns})")
+    marks = ", ".join(["%s" if name == "postgres" else "?"] * len(NAMES))
+    for place, row in enumerate(table):
+        connection.execute(f"INSERT INTO people VALUES ({place}, {marks})", [*map(fitting, row, types)])
+
+    def ask(text: str) -> list[Any]:
+        return connection.execute(f"SELECT {text} FROM people ORDER BY place").fetchall()  # type: ignore[no-any-return]
+
+    written = quoted if name == "sqlite" else [f"CAST({each} AS VARCHAR)" for each in quoted]
+    people = [tuple(None if cell is None else str(cell) for cell in row) for row in ask(", ".join(written))]
+    yield Database(people, ask)
+    connection.close()
 
 
-@pytest.mark.parametrize(("ask", "kind"), few([*itertools.product(DATABASES, MODELS)], 5), indirect=["ask"])
-def test_sql_agrees_in_each_database(ask: Ask, kind: str) -> None:
-    model = MODELS[kind]()
-    assert ask(sql_of(model)) == expected(model)
-    known = shares(model)
-    if isinstance(model, Tree) and known is not None:
-        assert [float(str(each)) for each in ask(sql_of(model, 1))] == pytest.approx([row[1] for row in known])
+@pytest.mark.parametrize(("database", "kind"), few([*itertools.product(DATABASES, MODELS)], 5), indirect=["database"])
+def test_sql_agrees_in_each_database_or_gives_nothing_where_it_says_so(database: Database, kind: str) -> None:
+    model, people = MODELS[kind](), database.people
+    read = (model.readings if isinstance(model, RuleList) else readings_of(model)).values()
+    refused = {(NAMES.index(each.column), cell) for each in read for cell in UNREAD[NAMES.index(each.column)]}
+    known = [not refused & {*enumerate(row)} for row in people]
+    right = [label if is_known else None for label, is_known in zip(expected(model, people), known, strict=True)]
+    assert [row[0] for row in database.ask(sql_of(model))] == right
+    of_classes = shares(model, people)
+    if isinstance(model, Tree) and of_classes is not None:
+        second = [row[1] if is_known else None for row, is_known in zip(of_classes, known, strict=True)]
+        assert [each and float(str(each)) for (each,) in database.ask(sql_of(model, 1))] == pytest.approx(second)
+
+
+READ = (
+    ("<= -0.001", "(-0.001, 18]", "> 18", "missing"),
+    ("<= 0.3", "(0.3, 12345678901234567]", "> 12345678901234567", "-1", "other"),
+    ("0", "2.5", "True", "New York", "007", "1E5", "12345678901234567890", f"1{50 * '0'}", "other"),
+    ("<= 2019-12-31", "(2019-12-31, 2020-02-29]", "> 2020-02-29", "2024-05-31"),
+    ("2024-05-31", "2024-05-31T12:30:00", "09:30:00", "1 day", "{a | 3}"),
+)  # fmt: skip
+PARTS = (
+    (*("", " ", "+", "-", "--", "1" * 9, "x", "New"), *map(str, range(10)), "2019-12-31", "2020-02-29", "1900-02-29"),
+    (*("", "", "0", "18", "0.3", "2.5", "123456789012345678", "299", ".", "P1", "5.2024", "2024-05-31"), "/05/31"),
+    (*("", "", ".", "e", "E+", "e-1", ".00", "-02-29", " 12:30:00", "T00:00:00", " 9:", " day", "  York"), 20 * "0"),
+    (*("", "", "1", "12", "000", "30", ".5", "Z", "+02", "+02:00", " ", "s"), 13 * "0"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("connect", [sqlite3.connect, duckdb.connect])
+def test_sql_gives_any_cell_the_value_that_it_has_or_refuses_it(connect: Callable[[str], Any]) -> None:
+    rng, connection = np.random.default_rng(4), connect(":memory:")
+    cells = [
+        "".join(each[k] for each, k in zip(PARTS, places, strict=True))
+        for places in zip(*(rng.integers(0, len(each), 3000) for each in PARTS), strict=True)
+    ]
+    connection.execute("CREATE TABLE cells (place INTEGER, cell VARCHAR)")
+    connection.executemany("INSERT INTO cells VALUES (?, ?)", [*enumerate(cells)])
+    for values in READ:
+        attribute = Attribute("alice", "cell", values, MissingCells(None, ("?", "-99")))
+        model = NaiveBayes(
+            Schema((attribute,), TARGET, ()), logarithm(np.ones(3) / 3), (logarithm(np.ones((len(values), 3)) / 3),)
+        )
+        asked = f"SELECT (SELECT v_0 FROM {cells_table(readings_of(model))}) FROM cells ORDER BY place"
+        found = [row[0] for row in connection.execute(asked).fetchall()]
+        codes = coded_rows(model, frame_of(Path("cells"), ["cell"], [cells]), [0]).codes[:, 0]
+        right = [values[code] if code >= 0 else None for code in codes]
+        assert [value for value in zip(cells, found, right, strict=True) if value[1] not in ("", value[2])] == []
+        assert found.count("") < len(cells) / 2
 
 
 @pytest.mark.skipif(shutil.which("java") is None, reason="the evaluator, which others have written, needs Java")
@@ -256,10 +360,10 @@ def test_pmml_fits_its_schema_and_agrees(kind: str, tmp_path: Path) -> None:
     path.write_text(pmml_of(model), "utf-8")
     evaluator = jpmml_evaluator.make_evaluator(str(path), backend="jpype").verify()
     check_schema(path)
-    found = evaluator.evaluateAll(pd.DataFrame(rows(odd=False), columns=NAMES, dtype=object))
+    found = evaluator.evaluateAll(pd.DataFrame(USUAL, columns=NAMES, dtype=object))
     target = "consequent" if isinstance(model, RuleList) else TARGET.name
-    assert [None if pd.isna(each) else each for each in found[target]] == expected(model)
-    known = shares(model)
+    assert [None if pd.isna(each) else each for each in found[target]] == expected(model, USUAL)
+    known = shares(model, USUAL)
     if known is not None:
         given = found[[f"P({value})" for value in TARGET.values]].to_numpy()
         assert given == pytest.approx(np.array(known), abs=1e-4 if isinstance(model, NaiveBayes) else 1e-9)
@@ -308,7 +412,9 @@ def test_what_a_partner_names_a_value_is_a_text_and_nothing_more(text: str, tmp_
     done = subprocess.run([sys.executable, "-c", asked], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout == "['bad', 'good']\n"
     told = ET.fromstring(pmml_of(model))  # our own
-    assert [each.text for each in told.iter("{http://www.dmg.org/PMML-4_4}cell")] == cells
+    assert [each.text for each in told.iter("{http://www.dmg.org/PMML-4_4}cell")] == [
+        *dict.fromkeys((*cells, plain_text(text)))
+    ]
 
 
 REFUSED = [
