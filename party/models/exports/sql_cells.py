@@ -199,7 +199,7 @@ def _or_null(value: str | None) -> str:
 
 
 def _day(t: str, d: str) -> str:
-    """Return the day of a text as the number 20240531; null if it is none, or not as databases write one."""
+    """Return the day of a text as the number 20240531; null if it is no day as databases write one."""
     rest = f"CASE WHEN SUBSTR({d}, 20) LIKE '.0%' THEN LTRIM(SUBSTR({d}, 21), '0') ELSE SUBSTR({d}, 20) END"
     clock = _is_like(d, [f"{each}%" for each in _DATES[1:]])
     in_range = " AND ".join(f"SUBSTR({t}, {place}, 1) < '6'" for place in (15, 18))
