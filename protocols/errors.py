@@ -39,9 +39,9 @@ class DisagreementError(PeerError):
 class NotApprovedError(DisagreementError):
     """The terms suit both, but people of one side decide about the job by hand, or it was only proposed."""
 
-    def __init__(self, field: str, reason: str) -> None:
+    def __init__(self, field: str, reason: str, *, by_peer: bool = False) -> None:
         super().__init__(field, reason)
-        self.args = (reason,)
+        self.args, self.by_peer = (reason,), by_peer
 
     @property
     def waits(self) -> bool:

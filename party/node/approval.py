@@ -35,7 +35,7 @@ from party.node.check import Supposed, sends_copy, supposed_run
 from party.node.policy import check_job
 from party.records.approvals import IsGood, Proposal, decision_statement, named_proposal, proposals, read_name
 from party.records.ledger import Calendar, PeerEntries, date_text, has_ledger, join_ledger, now
-from party.records.ledger_entries import DecisionEntry, ProposalEntry, ProposedTableEntry, WouldReveal
+from party.records.ledger_entries import DecisionEntry, ProposalEntry, ProposedRunEntry, ProposedTableEntry, WouldReveal
 from party.records.run_entries import job_content
 from party.settings.party import Acceptance, Approve, PartyConfig
 from protocols.errors import InputError
@@ -92,6 +92,7 @@ class Approvals:
     is_good: IsGood
     initiates: bool
     _asked: Job | None = field(default=None, init=False)
+    _allowed: bytes | None = field(default=None, init=False)
     _new: tuple[ProposalEntry, Callable[[], WouldReveal]] | None = field(default=None, init=False)
 
     @contextmanager
@@ -103,6 +104,12 @@ class Approvals:
             if self._new is not None:
                 said, would = self._new
                 self.pages.write(replace(said, reveals=would()))
+
+    def note_end(self) -> None:
+        """Note of the job that people have approved that it has run to its end."""
+        said = ProposedRunEntry(self.local.dataset, self._allowed or b"")
+        if self._allowed is not None and said not in self.pages.noted(ProposedRunEntry, self.local.dataset):
+            self.pages.write(said)
 
     def judge_job(self, job: Job) -> Objection | None:
         """Object to a job that people must approve and have not, and keep it for them."""
@@ -177,6 +184,7 @@ class Approvals:
             )
             self._new = said, partial(self._would_reveal, job) if would is None else lambda: would
             proposal = Proposal(said, self.pages.peer, self.pages.date())
+        self._allowed = digest
         return self._objection(proposal)
 
     def _objection(self, proposal: Proposal) -> Objection | None:
@@ -254,9 +262,14 @@ def decide(folder: Path, secret: bytes, run: str, who: str, *, approved: bool, c
         named_proposal((), run)
     with join_ledger(folder, secret) as ledger:
         found = named_proposal(proposals(ledger.entries(), signed_here(folder)), run)
+        if found.ended is not None:
+            raise InputError(f"job {run} has run, by {found.ended}: see what it revealed in `cotally ledger {folder}`")
         if (before := found.word_of(name)) is not None and before[1] == approved:
             done = "approved" if approved else "refused"
             raise InputError(f"{before[0]} has {done} job {run} already, and counts once: another person signs next")
+        if found.refused and (before is None or before[1]):
+            refuser = found.refusers[0]
+            raise InputError(f"job {run} was refused by {refuser}: it does not run, unless {refuser} approves it")
         digest = found.said.proposal
         statement = decision_statement(digest, name, date_text(moment), approved=approved)
         said = DecisionEntry(found.said.dataset, digest, approved, name, signatures(identity, identity).sign(statement))

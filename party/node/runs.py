@@ -4,6 +4,7 @@ A run ends when both hold its model, when one side cancels it or finds a deviati
 differ. Whatever else ends a session pauses its run: it goes on when both meet again with the same job and data.
 """
 
+import json
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -29,10 +30,11 @@ from party.records.journal import (
     read_journal,
     recorded_runs,
 )
-from party.records.ledger import PeerEntries
+from party.records.ledger import PeerEntries, PeerName
 from party.records.run_entries import job_content
-from protocols.errors import DeviationError, DisagreementError, PeerError
+from protocols.errors import DeviationError, DisagreementError, NotApprovedError, PeerError
 from protocols.jobs import Job
+from protocols.randomness import keyed_digest
 from protocols.role import Kept, Progress, Save
 from protocols.two_party.agreement import Objection
 from protocols.two_party.memory import Compared, OpenRuns, run_name
@@ -46,18 +48,28 @@ class SessionRuns:
         journal: Ours.
         pages: Of our ledger, about the peer.
         dataset: Ours.
-        initiator: Whether we open the session.
+        asked: What we propose, if we open the session.
         fresh: Whether we want to begin again.
     """
 
     journal: Journal
     pages: PeerEntries
     dataset: str
-    initiator: bool
+    asked: Job | None
     fresh: bool = False
     _before: RunRecord | None = field(default=None, init=False)
     _now: RunRecord | None = field(default=None, init=False)
     _given_up: list[RunRecord] = field(default_factory=list, init=False)
+
+    @property
+    def initiator(self) -> bool:
+        """Whether we open the session."""
+        return self.asked is not None
+
+    def allowed(self) -> None:
+        """Note that our job waits for nobody."""
+        if self.asked is not None:
+            self.journal.forget(_waiting_name(self.pages.peer, self.dataset, self.asked))
 
     def open_runs(self, job: Job) -> OpenRuns:
         """Return what we show the peer before a job begins."""
@@ -162,8 +174,10 @@ class SessionRuns:
         except (DeviationError, PeerAbortedError):
             self._end(RunState.ABORTED)
             raise
-        except (DisagreementError, PeerCancelledError):
+        except (DisagreementError, PeerCancelledError) as error:
             self._end(RunState.CANCELLED)
+            if self.asked is not None and isinstance(error, NotApprovedError):
+                self._note_answer(self.asked, error)
             raise
         except (PeerLostError, PeerStoppedError) as error:
             if self._paused is None:
@@ -200,9 +214,28 @@ class SessionRuns:
         state = RunState.CANCELLED if record.state is RunState.OPEN else record.state
         self.journal.change(record.run, self.pages.date(), state=state, settled=True)
 
+    def _note_answer(self, job: Job, answer: NotApprovedError) -> None:
+        """Keep that a job of ours waits for people of the peer, and since when; or strike it."""
+        name, peer, now = _waiting_name(self.pages.peer, self.dataset, job), self.pages.peer, self.pages.date()
+        before = self.journal.find(name)
+        if not answer.waits:
+            self.journal.forget(name)
+        elif answer.by_peer:
+            began, state = before.began if before else now, RunState.WAITING
+            said = job_content(job)
+            self.journal.begin(
+                RunRecord(name, peer.name, peer.fingerprint, self.dataset, said, "", True, began, now, state)
+            )
+
     def _end(self, state: RunState) -> None:
         if self._now is not None and self._now.state is RunState.OPEN:
             self._now = self.journal.change(self._now.run, self.pages.date(), state=state)
+
+
+def _waiting_name(peer: PeerName, dataset: str, job: Job) -> str:
+    """Return what a job is called before it has begun: the same each time."""
+    said = json.dumps([peer.name, peer.fingerprint, dataset, job_content(job)])
+    return keyed_digest(b"", b"waiting", said.encode()).hex()[:16]
 
 
 CANCEL_LOOK_SECONDS: Final = 0.5

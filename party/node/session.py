@@ -94,7 +94,7 @@ def run_session(
         pages = ends.pages = PeerEntries(
             ledger, PeerName(channel.peer, channel.fingerprint), host.clock, shown=lambda: ends.shown
         )
-        runs = SessionRuns(journal, pages, local.dataset, initiator=job is not None, fresh=host.fresh)
+        runs = SessionRuns(journal, pages, local.dataset, asked=job, fresh=host.fresh)
 
         def on_progress(progress: Progress) -> None:
             clock.show(progress)
@@ -120,9 +120,11 @@ def run_session(
             heeding(local.compute, channel.check),
         ):
             opening = _opened(local, session.policy, channel, job)
+            runs.allowed()
             drive(_compare_ledgers(ends, runs, opening.job), channel)
             channel.ends = ends
             ended = play_job(opening, session)
+            session.approvals.note_end()
             session.show_heads()
             runs.settled()
             channel.close()

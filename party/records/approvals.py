@@ -1,18 +1,18 @@
 """Jobs about which people decide: each as it was proposed, and who has signed what since.
 
 A decision is signed by the party's key over the proposal's digest, the name and the time. The last word of a name
-counts; one refusal is enough. That a name is a person's own, no signature here says: who can read the folder's keys can
-sign under any.
+counts, until the job has run; one refusal is enough, and who refused alone may take it back. That a name is a person's
+own, no signature here says: who can read the folder's keys can sign under any.
 """
 
 import re
 import unicodedata
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from party.records.ledger import LedgerEntry, LedgerError, PeerName
-from party.records.ledger_entries import DecisionEntry, ProposalEntry
+from party.records.ledger_entries import DecisionEntry, ProposalEntry, ProposedRunEntry
 from protocols.errors import InputError
 from protocols.randomness import canonical
 
@@ -23,12 +23,16 @@ MOST_NAME: Final = 100
 
 @dataclass(frozen=True)
 class Proposal:
-    """A proposed job; `words` has by whom, in one spelling, what was said last: the name, whether it approved, when."""
+    """A proposed job, and when it first ran to its end, if it did.
+
+    `words` has by whom, in one spelling, what was said last: the name, whether it approved, when.
+    """
 
     said: ProposalEntry
     peer: PeerName
     time: str
     words: dict[str, tuple[str, bool, str]] = field(default_factory=dict)
+    ended: str | None = None
 
     @property
     def name(self) -> str:
@@ -38,7 +42,12 @@ class Proposal:
     @property
     def refused(self) -> bool:
         """Whether anybody has refused it."""
-        return not all(approved for _, approved, _ in self.words.values())
+        return bool(self.refusers)
+
+    @property
+    def refusers(self) -> list[str]:
+        """Who has refused it."""
+        return [name for name, approved, _ in self.words.values() if not approved]
 
     def word_of(self, name: str) -> tuple[str, bool, str] | None:
         """Return what somebody has said last, under whatever spelling of the name."""
@@ -57,7 +66,7 @@ def proposals(entries: Iterable[LedgerEntry], is_good: IsGood = lambda _, __: Tr
     """Return the proposed jobs, the first one first; a decision that is not signed by our key is passed over."""
     found: dict[bytes, Proposal] = {}
     for entry in entries:
-        if entry.content["kind"] not in ("proposal", "decision"):
+        if entry.content["kind"] not in ("proposal", "decision", "proposed run"):
             continue
         match entry.noted:
             case ProposalEntry() as said:
@@ -65,6 +74,8 @@ def proposals(entries: Iterable[LedgerEntry], is_good: IsGood = lambda _, __: Tr
             case DecisionEntry(proposal=proposal, approved=approved, name=name) as said if proposal in found:
                 if is_good(decision_statement(proposal, name, entry.time, approved=approved), said.signature):
                     found[proposal].words[_spelt(name)] = (name, approved, entry.time)
+            case ProposedRunEntry(proposal=proposal) if proposal in found:
+                found[proposal] = replace(found[proposal], ended=found[proposal].ended or entry.time)
     return list(found.values())
 
 

@@ -53,8 +53,9 @@ JOURNAL: Final = DatabaseKind("journal", 0x636F746A, JOURNAL_VERSION, _TABLES, J
 
 
 class RunState(StrEnum):
-    """What became of a run."""
+    """What became of a run; one that waits for people of the peer has not begun."""
 
+    WAITING = "waiting"
     OPEN = "open"
     DONE = "done"
     CANCELLED = "cancelled"
@@ -148,6 +149,11 @@ class Journal(Closing):
             if not record.is_open:
                 self._connection.execute("DELETE FROM kept WHERE run = ?", (run,))
         return record
+
+    def forget(self, run: str) -> None:
+        """Strike a run that has not begun."""
+        with JOURNAL.writing(self._connection, self.path):
+            self._connection.execute("DELETE FROM runs WHERE run = ?", (run,))
 
     def keep(self, run: str, part: Part, number: int, content: bytes) -> None:
         """Keep an item of a run; later ones of its part fall away.
@@ -273,6 +279,9 @@ def cancel_run(journal: Journal, run: str, now: str) -> RunRecord:
     record = journal.find(run)
     if record is None:
         raise unknown_run(run)
+    if record.state is RunState.WAITING:
+        journal.forget(run)
+        return record
     if record.is_open and record.state is RunState.DONE:
         return journal.change(run, now, settled=True)
     if record.state is not RunState.OPEN:

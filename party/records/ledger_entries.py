@@ -337,6 +337,12 @@ class ProposedTableEntry(EntryOfData, kind="proposed table"):
     theirs: bytes
 
 
+class ProposedRunEntry(EntryOfData, kind="proposed run"):
+    """An approved job has run to its end: nobody decides about it any more."""
+
+    proposal: bytes
+
+
 class ComparisonEntry(EntryOfData, kind="comparison"):
     """A comparison as a whole; `same` is null before it is answered, false once an alignment has settled it."""
 

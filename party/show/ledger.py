@@ -23,6 +23,8 @@ from protocols.role import Phase
 from protocols.terms import NOISE
 from protocols.two_party.memory import LedgerHead
 
+NOTHING_YET = "Nothing was revealed or learned yet: no run has got as far"
+
 
 def dealings_lines(dealings: Dealings, *, full: bool) -> Iterator[str]:
     """Say all that passed between us and one peer about one data set; in full, with every exact count."""
@@ -104,7 +106,7 @@ def _named_text(said: ColumnsEntry) -> str:
     columns = counted(len(values), "column")
     names = printable(", ".join(column.column for column in said.columns))
     named = f"the names of {columns}{f' ({names})' if names else ''} and of their {sum(map(len, values)):,} values"
-    return f"{named}{label}, of {said.records:,} records"
+    return f"{named}{label}, as the whole file has them; {said.records:,} records of it are brought"
 
 
 def alignment_text(aligned: ListsAligned, peer: str) -> str:
@@ -113,7 +115,9 @@ def alignment_text(aligned: ListsAligned, peer: str) -> str:
     lists = f"{said.mine:,} {kind} of ours and {said.yours:,} of {peer}"
     often = "" if aligned.times == 1 else f", {aligned.times:,} times"
     tried = said.tries or said.yours  # by 0.2.0 those of its list
-    tries = f"by the protocol {peer} tried {tried:,} ids at most{often}; if it deviated, any"
+    tries = (
+        f"by the protocol {peer} tried {tried:,} ids at most{often} (the places in its messages); if it deviated, any"
+    )
     if said.both is None and said.named:
         return f"An alignment of {lists} was begun: {peer} may know which of its own are common; {tries}"
     if said.both is None:
@@ -320,6 +324,8 @@ def proposal_lines(jobs: Sequence[Proposal], approvals: int) -> Iterator[str]:
 
 
 def _standing(job: Proposal, approvals: int) -> str:
+    if job.ended is not None:
+        return f"has run, by {job.ended}"
     if job.refused:
         return "refused: it does not run"
     if not job.waits(approvals):
@@ -343,7 +349,7 @@ def _proposal(job: Proposal) -> dict[str, object]:
 
 
 def open_run_lines(records: Sequence[RunRecord], busy: bool, *, ended: bool) -> Iterator[str]:
-    shown = [record for record in records if ended or record.is_open]
+    shown = [record for record in records if ended or _has_not_ended(record)]
     if not shown:
         over = len(records) - len(shown)
         yield "No run is under way" + (f"; {over} {'is' if over == 1 else 'are'} over" if over else "")
@@ -356,15 +362,19 @@ def open_run_lines(records: Sequence[RunRecord], busy: bool, *, ended: bool) -> 
     for record in shown:
         yield (
             f"{record.run}  {record.state}  {_job_text(record.job)} with {record.peer}, data set "
-            f"{printable(record.dataset)!r}, begun {record.began}, last step {record.changed}{_phase_text(record)}"
+            f"{printable(record.dataset)!r}, {_since(record)}{_phase_text(record)}"
         )
         if (waits := _waits_for(record, busy)) is not None:
             yield f"    {waits}"
 
 
+def _has_not_ended(record: RunRecord) -> bool:
+    return record.is_open or record.state is RunState.WAITING
+
+
 def runs_json(records: Sequence[RunRecord], *, ended: bool) -> dict[str, object]:
     names = ("run", "peer", "dataset", "job", "initiator", "began", "changed", "state", "phase", "settled")
-    shown = [record for record in records if ended or record.is_open]
+    shown = [record for record in records if ended or _has_not_ended(record)]
     return {"format": "cotally-runs/1", "runs": [{name: getattr(record, name) for name in names} for record in shown]}
 
 
@@ -376,6 +386,8 @@ def resumed_text(record: RunRecord) -> str:
 
 
 def cancelled_text(record: RunRecord) -> str:
+    if record.state is RunState.WAITING:
+        return f"Job {record.run} has not begun, and is listed here no more; {record.peer} keeps it for its people"
     if record.state is RunState.DONE:
         return (
             f"Run {record.run} is done here and no longer waits for {record.peer}: what was kept for it is gone. "
@@ -394,11 +406,20 @@ def _job_text(job: Mapping[str, object]) -> str:
     return f"{job['kind']} ({job.get('method', '')}{window}, class {printable(str(job.get('class_name', '')))!r})"
 
 
+def _since(record: RunRecord) -> str:
+    if record.state is RunState.WAITING:
+        return f"first asked {record.began}, last asked {record.changed}"
+    return f"begun {record.began}, last step {record.changed}"
+
+
 def _phase_text(record: RunRecord) -> str:
     return f", {WORDS[Phase[record.phase]]}" if record.phase else ""
 
 
 def _waits_for(record: RunRecord, busy: bool) -> str | None:
+    if record.state is RunState.WAITING:
+        again = "the process that works in this folder asks again" if busy else "start the same command again"
+        return f"waits for people at {record.peer} to approve it: {again}; `cotally cancel {record.run}` strikes it"
     if record.state is RunState.DONE and not record.settled:
         return (
             f"done here; {record.peer} has not said yet that it holds the model: the same command again makes sure, "

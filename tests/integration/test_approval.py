@@ -70,6 +70,8 @@ def test_a_job_by_hand_waits_over_a_restart_of_both_and_runs_when_two_people_hav
         assert_one_error(decides(pair, "ANN"), 2, "Ann has approved job", "another person signs next")
         caller.terminate()
         assert finish(caller).code == 143
+        (asked,) = json.loads(cotally_here("status", pair.bob, "--json").out)["runs"]
+        assert (asked["state"], asked["peer"]) == ("waiting", "alice")
     with serving(pair) as alice:
         caller = start(*pair.train_arguments(job, *QUIET))
         assert caller.stderr is not None

@@ -1,5 +1,6 @@
 """Jobs that wait until people have signed them: what is kept of each, whose word counts, and for what it holds."""
 
+import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -18,11 +19,12 @@ from party.node import approval
 from party.node.approval import MOST_WAITING, decide, is_bounded
 from party.node.session import propose_job
 from party.records.approvals import Proposal, decision_statement, proposals
+from party.records.journal import cancel_run, open_journal, recorded_runs
 from party.records.ledger import PeerEntries, join_ledger
 from party.records.ledger_entries import DecisionEntry, WouldReveal
 from party.records.tally import dealings
 from party.settings.party import Acceptance, LifeBounds
-from party.show.ledger import dealings_lines, proposal_lines
+from party.show.ledger import cancelled_text, dealings_lines, open_run_lines, proposal_lines
 from protocols.errors import DisagreementError, InputError, NotApprovedError
 from protocols.jobs import Align, Crosstab, CrosstabTerms, Job, Predict, PredictionTerms, Receiver, Train
 from protocols.messages import CountShares, Verdict
@@ -107,6 +109,45 @@ def test_a_job_by_hand_waits_with_what_it_would_reveal_until_two_people_have_sig
     )
     assert "approved by Ben, 2026-05-01T00:00:00Z" in said
     assert waits(sessions) is False
+
+
+def test_who_calls_lists_its_own_job_while_it_waits_for_people_of_the_peer(tmp_path: Path) -> None:
+    sessions = by_hand(tmp_path, more="")
+
+    def listed(who: str, *, busy: bool = False) -> str:
+        runs = recorded_runs(sessions.folder / who, sessions.local(who).secrets.coins)
+        return "\n".join(open_run_lines(runs, busy, ended=False))
+
+    assert waits(sessions)
+    assert waits(sessions)
+    assert re.search(
+        r"^[0-9a-f]{16}  waiting  train \(hybrid, omega 1, class 'class'\) with alice, data set 'case', "
+        r"first asked 20\S*Z, last asked 20\S*Z\n    waits for people at alice to approve it: start the same command",
+        listed("bob"),
+    )
+    assert "the process that works in this folder asks again" in listed("bob", busy=True)
+    assert "waiting" not in listed("alice")
+    sign(sessions, "Ann", approved=False)
+    sessions.both_errors()
+    assert "waiting" not in listed("bob")
+    sign(sessions, "Ann")
+    other = with_terms(CASE, max_depth=1).terms
+    assert waits(sessions, other)
+    with open_journal(tmp_path / "bob", sessions.local("bob").secrets.coins) as journal:
+        (asked,) = journal.runs()
+        assert "listed here no more" in cancelled_text(cancel_run(journal, asked.run, asked.began))
+        assert journal.runs() == []
+    assert waits(sessions, other)
+    sign(sessions, "Ann")
+    sessions.run(other)
+    assert "waiting" not in listed("bob")
+
+
+def test_a_job_that_waits_for_our_own_people_is_listed_once(tmp_path: Path) -> None:
+    sessions = by_hand(tmp_path, more="", who="bob")
+    sessions.both_errors()
+    assert len(proposed(sessions, "bob")) == 1
+    assert recorded_runs(tmp_path / "bob", sessions.local("bob").secrets.coins) == []
 
 
 def test_a_tree_alone_is_proposed_with_its_bits_and_no_counts(tmp_path: Path) -> None:
@@ -371,6 +412,30 @@ def test_the_last_word_of_each_name_counts_and_a_refusal_crosses_as_one_fixed_se
     assert not bob.waits
     sign(sessions, "carl, who knows why")
     sessions.run()
+
+
+def test_nobody_decides_about_a_job_that_has_run_or_that_somebody_else_has_refused(tmp_path: Path) -> None:
+    sessions = by_hand(tmp_path, more="")
+    assert waits(sessions)
+    sign(sessions, "Ann", approved=False)
+    before = contents(sessions, "alice")
+    for approved in (True, False):
+        with pytest.raises(InputError, match="was refused by Ann: it does not run, unless Ann approves it"):
+            sign(sessions, "Ben", approved=approved)
+    assert contents(sessions, "alice") == before
+    sign(sessions, "Ann")
+    until(sessions, "bob", CountShares)
+    sign(sessions, "Ben", approved=False)  # the control: a run that was cut off may still be refused, and taken back
+    sign(sessions, "Ben")
+    sessions.run()
+    ended = contents(sessions, "alice")
+    for name, approved in (("Ann", False), ("Ben", True), ("Late", True), ("Late", False)):
+        with pytest.raises(InputError, match=r"has run, by 20.*Z: see what it revealed in `cotally ledger"):
+            sign(sessions, name, approved=approved)
+    assert contents(sessions, "alice") == ended
+    assert "has run, by 20" in "".join(proposal_lines(proposed(sessions), 1))
+    sessions.run()
+    assert len(of_kind(contents(sessions, "alice"), "proposed run")) == 1
 
 
 def test_a_decision_counts_only_if_our_key_has_signed_this_word_on_this_job(tmp_path: Path) -> None:

@@ -131,7 +131,7 @@ def runs(tmp_path: Path) -> Iterator[SessionRuns]:
 
 
 def in_a_session(journal: Journal, pages: PeerEntries) -> SessionRuns:
-    return SessionRuns(journal, pages, "visits", initiator=True)
+    return SessionRuns(journal, pages, "visits", asked=RUNS_JOB)
 
 
 def in_the_next_session(runs: SessionRuns) -> SessionRuns:
