@@ -7,22 +7,23 @@ from pathlib import Path
 from cryptography import x509
 
 from party.cli.outputs import give
-from party.errors import IdentityError
+from party.errors import ConfigError, IdentityError
 from party.files import check_own_folder, locked_folder
 from party.keys.certificates import Peer, about
 from party.keys.identity import load_identity, pin, renew, trust
 from party.keys.pairing import new_code, read_spoken_code
 from party.keys.passphrase import SOURCES
 from party.keys.sealing import seal_keys, unseal_keys
-from party.names import DEFAULT_HOSTS
+from party.names import DEFAULT_HOSTS, Address
 from party.node.creation import create_party
-from party.node.doctor import Examination
+from party.node.doctor import ANY_ADDRESS, Examination
 from party.settings.party import PartyConfig, read_party_config
 from party.settings.place import CONFIG_FILE, party_folder, settings_file
 from party.settings.template import party_files
 from party.show import parties
-from party.show.screen import put_json, say, say_all
+from party.show.screen import note, put_json, say, say_all
 from party.transport.grpc.pairing import CODE_SECONDS, PairingServer, pair
+from party.transport.grpc.probe import check_host
 from protocols.errors import InputError
 
 
@@ -55,21 +56,33 @@ def _peer_named(folder: Path) -> str | None:
 def command_pair(arguments: argparse.Namespace) -> int:
     config = read_party_config(arguments.party)
     with locked_folder(config.folder):
-        peer = _listen(config) if config.node.address is None else _call(config, str(config.node.address))
+        address = config.node.address
+        peer = _listen(config) if address is None else _call(config, str(address))
+        if address is not None:
+            _note_other_host(peer, address)
     lines = parties.paired_lines(peer.name, peer.fingerprint, config.path, config.node.peer is not None)
     return give(arguments, parties.party_json(peer), lines)
 
 
 def _listen(config: PartyConfig) -> Peer:
-    own, code = load_identity(config.folder), new_code()
+    own, code, address = load_identity(config.folder), new_code(), config.need_listen()
     paired: list[Peer] = []
-    address = str(config.need_listen())
     with PairingServer.listen(
-        read_spoken_code(code), own.certificate, lambda theirs: paired.append(_pin(config, theirs)), address
+        read_spoken_code(code), own.certificate, lambda theirs: paired.append(_pin(config, theirs)), str(address)
     ) as server:
         say_all(parties.code_lines(code, server.address, CODE_SECONDS), sys.stderr)
+        if address.host not in ANY_ADDRESS:
+            _note_other_host(own, address)
         server.wait()
     return paired[0]
+
+
+def _note_other_host(party: Peer, address: Address) -> None:
+    """Note that a caller of this address would refuse the certificate, before one does."""
+    try:
+        check_host(party, address.host)
+    except ConfigError as error:
+        note(parties.other_host_note(str(error)))
 
 
 def _call(config: PartyConfig, address: str) -> Peer:

@@ -27,7 +27,7 @@ from protocols.terms import KEY_FLOOR
 from protocols.two_party.agreement import SPOKEN, common_version, versions_text
 
 MOST_SKEW: Final = timedelta(minutes=5)
-_ANY_ADDRESS: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  # what is listened on, not where
+ANY_ADDRESS: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  # what is listened on, not where
 
 
 class Layer(Enum):
@@ -121,7 +121,7 @@ class Examination:
         try:
             check_free(address.host, address.port)
         except ConfigError:
-            host = _ANY_ADDRESS.get(address.host, address.host)
+            host = ANY_ADDRESS.get(address.host, address.host)
             view = greet(self._own.name, reach(self._own.name, host, address.port, self._seconds), host, self._own)
             if fingerprint(view.certificate) != self._own.fingerprint:
                 raise ConfigError(

@@ -67,6 +67,10 @@ def code_lines(code: str, address: str, seconds: float) -> list[str]:
     ]
 
 
+def other_host_note(problem: str) -> str:
+    return f"cotally: note: {problem}"
+
+
 def paired_lines(name: str, fingerprint: str, settings: Path, is_named: bool) -> list[str]:
     lines = [f"Paired with {name}: both sides trust each other. Fingerprint of its key (SHA-256):", f"  {fingerprint}"]
     return lines if is_named else [*lines, f'Next: under [node] in {settings} set peer = "{name}"']

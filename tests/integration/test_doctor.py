@@ -135,7 +135,8 @@ def test_a_name_that_the_certificate_is_not_for_is_told(pair: Pair) -> None:
         assert_fails(
             examine(pair, server.address),
             "pin",
-            "the certificate of alice is for localhost, 127.0.0.1, not for 127.0.0.2",
+            "the certificate of alice is for localhost, 127.0.0.1, not for 127.0.0.2: write one of these in "
+            "[node] address, or run `cotally keys renew alice --host localhost --host 127.0.0.1 --host 127.0.0.2` at",
         )
 
 

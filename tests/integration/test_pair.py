@@ -67,9 +67,20 @@ def test_two_parties_that_share_the_code_trust_each_other(folders: Path) -> None
     assert (bob.code, ended.code) == (0, 0), bob.err + ended.err
     assert trusted(folders / "alice") == {"bob": load_identity(folders / "bob").fingerprint}
     assert trusted(folders / "bob") == {"alice": load_identity(folders / "alice").fingerprint}
+    assert "the certificate of" not in bob.err + ended.err
     assert "Paired with alice" in bob.out
     assert 'set peer = "bob"' in ended.out
     assert code not in bob.out + bob.err + ended.out + ended.err  # once is enough, and that line was read above
+
+
+def test_a_certificate_that_is_not_for_the_address_is_noted_at_both_sides_as_they_pair(folders: Path) -> None:
+    assert cotally_here("keys", "renew", folders / "alice", "--host", "localhost").code == 0
+    with listening(folders) as (alice, code):
+        bob = call(folders, code)
+        ended = finish(alice)
+    cure = "in [node] address, or run `cotally keys renew alice --host localhost --host 127.0.0.1` at its side"
+    for said in (bob.err, ended.err):
+        assert f"note: the certificate of alice is for localhost, not for 127.0.0.1: write one of these {cure}" in said
 
 
 def test_a_wrong_code_pins_nothing_and_the_right_one_is_void_after_it(folders: Path) -> None:

@@ -193,6 +193,16 @@ def test_a_peer_that_is_not_to_be_called_is_named_with_the_reason(parties: Parti
         known(parties, peer=peer).check()
 
 
+def test_who_speaks_no_tls_is_the_first_fault_though_the_certificate_on_file_is_for_another_host(
+    parties: Parties,
+) -> None:
+    peer, _, text = FAULTY["another host"]
+    with listener(b"SSH-2.0-x\r\n") as address, pytest.raises(PeerError, match="does not speak TLS: another program"):
+        known(parties, address, peer).check()
+    with parties.serve() as server, pytest.raises(ConfigError, match=text):  # the control: a node is there
+        known(parties, server.address, peer).check()
+
+
 def test_what_the_peer_has_renewed_since_is_taken_up_and_told(parties: Parties) -> None:
     told: list[Peer] = []
     old, now = bob_with(parties, made=LONG_AGO), bob_with(parties)

@@ -62,6 +62,8 @@ class Acquaintance:
         try:
             self._check_peer()
         except InputError:
+            with suppress(PeerLostError):  # who is there and is no node is the first fault
+                greeting(self.peer.name, self._host, self._port, _LOOK_SECONDS)
             self.refresh()
             self._check_peer()
 
@@ -117,13 +119,16 @@ def check_key(peer: Peer, shown: x509.Certificate) -> None:
         )
 
 
-def check_host(peer: Peer, host: str) -> None:
-    """Refuse a host that a certificate is not for."""
+def check_host(party: Peer, host: str) -> None:
+    """Refuse a host that a party's certificate is not for."""
     with suppress(ValueError):
         host = str(ip_address(host.partition("%")[0]))  # a zone is this machine's name for a line, of no certificate
-    if host.lower() not in {name.lower() for name in peer.hosts}:
-        hosts = ", ".join(peer.hosts)
-        raise ConfigError(f"the certificate of {peer.name} is for {hosts}, not for {host}")
+    if host.lower() not in {name.lower() for name in party.hosts}:
+        options = " ".join(f"--host {each}" for each in (*party.hosts, host))
+        raise ConfigError(
+            f"the certificate of {party.name} is for {', '.join(party.hosts)}, not for {host}: write one of these in "
+            f"[node] address, or run `cotally keys renew {party.name} {options}` at its side"
+        )
 
 
 _RELEASE: Final = re.compile(r"[0-9A-Za-z.+-]{1,40}", re.ASCII)
