@@ -342,7 +342,8 @@ _SMALLEST: Final = Between(1, MOST_SMALLEST_VALUE)
 DATA: Final[Declared] = {
     "file": Key(LINE, None, "CSV (.csv, .tsv, .txt, .gz) or .parquet, relative to this file", '"data.csv"'),
     "query": Key(Read(lambda data, key: data.text(key, controls=BLANKS), "text"), None, "SQL in place of a file, by "
-        "DuckDB (pip install '.[sql]'): it reads files, databases and object stores; needs dataset",
+        "DuckDB (pip install '.[sql]'): it reads files, databases and object stores; needs dataset; "
+        "booleans are True and False, unless cast to text",
         '"SELECT * FROM \'*.parquet\'"'),
     **ID_KEYS,
     "dataset": Key(LINE, None, "a copy under another name has new coins (default: the file's)",
@@ -411,7 +412,7 @@ def _columns(columns: Section, data: DataSettings) -> ColumnSettings:
 def _read_bins(section: Section, key: str) -> str | tuple[Decimal | date, ...]:
     bins = section.raw(key)
     if isinstance(bins, list):
-        return tuple(_edge(section, edge) for edge in bins)
+        return tuple(_edge(section, place, edge) for place, edge in enumerate(bins, start=1))
     if not isinstance(bins, str):
         raise section.error(key, "must be text or a list of edges")
     return bins
@@ -452,14 +453,14 @@ def _treatment(columns: Section, name: str, smallest_value: int) -> ColumnTreatm
         raise columns.error(name, str(error)) from None
 
 
-def _edge(section: Section, edge: object) -> Decimal | date:
+def _edge(section: Section, place: int, edge: object) -> Decimal | date:
     if isinstance(edge, Decimal) or type(edge) is date:
         return edge
     if type(edge) in (int, str) and (value := number(str(edge))) is not None:
         return value
     if isinstance(edge, str) and (ordinal := day(edge)) is not None:
         return date.fromordinal(int(ordinal))
-    raise section.error("bins", "the edges must be numbers, or dates such as 2024-12-31")
+    raise section.error("bins", f"edge {place} must be a number, or a day that there is, such as 2024-12-31")
 
 
 _GROUPS: Final = "must be an integer from 1 to 8, or a list of lists of column names"

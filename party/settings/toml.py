@@ -37,7 +37,8 @@ _CURES = {
     "Invalid value": 'put texts, and shares such as "1/5", in quotes',
     "Expected newline or end of document": 'write one key to a line, and texts and shares such as "1/5" in quotes',
     "Cannot overwrite a value": "this key stands there already: keep one",
-    "Cannot declare": "put all keys of one table under its first heading",
+    "Cannot declare": "put all keys of one table under its first heading, and end each heading by ]",
+    "Unclosed array": "part what it holds by commas, end it by ], and name only days that there are",
 }
 """What people mean where the reader of TOML stops, by how its error begins."""
 

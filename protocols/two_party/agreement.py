@@ -38,7 +38,7 @@ from protocols.terms import (
     whole_weights,
 )
 from protocols.two_party.equality import CLASSES, IDS, as_spelt, as_written, compare_on_record, tell_difference
-from protocols.two_party.inputs import PartyInputs, held_out_records, split_records, training_records
+from protocols.two_party.inputs import USUAL_LIMITS, PartyInputs, held_out_records, split_records, training_records
 
 Versions = tuple[int, ...]
 SPOKEN: Versions = (3,)
@@ -350,10 +350,13 @@ def settle(own: Objection | None, local: PartyInputs | None = None, *, people: S
     if fields:
         first = min(fields, key=FIELDS.index)
         brought = sorted(local.attributes, key=lambda each: -each.size) if local else []
+        brought = [each for each in brought if each.size > USUAL_LIMITS.most_values] or brought
         widest = ", ".join(f"{each.name!r} ({each.size})" for each in brought[:3])
         wants = _PEER_WANTS[first].format(columns=len(brought), widest=widest)
         reason = own.reason if own and own.field == first else wants
-        raise (NotApprovedError if first in _BY_HAND else DisagreementError)(first, reason)
+        if first in _BY_HAND:
+            raise NotApprovedError(first, reason, by_peer=reason == wants)
+        raise DisagreementError(first, reason)
 
 
 def _greeting_objection(

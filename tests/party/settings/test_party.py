@@ -108,7 +108,7 @@ def test_a_bad_setting_is_named_with_file_key_and_legal_range(tmp_path: Path) ->
         ('class = "outcome"', 'class = "outcome"\nmissing = ["?", "?"]', "[data] missing: lists a text twice"),
         ('class = "outcome"', 'class = "outcome"\nignore = ["age"]', "[columns] age: needs no treatment"),
         ('{ bins = "median-of-range" }', '"median-of-range"', "[columns] age: must be a table"),
-        ("[10, 20.5", "[true, 20.5", "[columns.income] bins: the edges must be numbers"),
+        ("[10, 20.5", "[true, 20.5", "[columns.income] bins: edge 1 must be a number"),
         ("[10, 20.5", "[10, inf", "[columns] income: the edges of bins must be decimal numbers"),
         ("groups = 3", "groups = [[]]", "[disguise] groups: must be an integer from 1 to 8, or a list"),
         ("groups = 3", "groups = [[1]]", "[disguise] groups: must be an integer from 1 to 8, or a list"),

@@ -33,6 +33,7 @@ from protocols.two_party.agreement import (
     answer,
     object_to_limits,
     propose,
+    settle,
 )
 from protocols.two_party.inputs import Limits, PartyInputs
 from tests.support.duel import End, Tamper, duel, honest
@@ -183,6 +184,17 @@ def test_a_difference_in_the_shares_ends_both_sides_before_data_leave() -> None:
         compared = set() if alice.field == "records" else {HiddenContents, JointDigests}
         assert kinds == {Greeting, Verdict, Share, TableCommitment} | compared
         assert "canary" not in f"{alice} {bob}"
+
+
+@pytest.mark.parametrize(
+    ("sizes", "named"), [((20, 16, 2), "'a0' (20): "), ((9, 3, 2), "'a0' (9), 'a1' (3), 'a2' (2): ")]
+)
+def test_of_columns_too_wide_for_the_peer_those_within_the_usual_bound_are_named_only_where_none_is_wider(
+    sizes: tuple[int, ...], named: str
+) -> None:
+    case = replace(BOTH_HOLD, sizes={"alice": sizes, "bob": ()}, codes=np.zeros((20, 4), dtype=np.uint8))
+    _, alice = duel(settle(Objection("most_values", "")), settle(None, make_local(case, "alice")))
+    assert f"the most have {named}give them fewer" in str(alice.error)
 
 
 def test_every_field_has_a_case_and_those_who_agree_know_the_same() -> None:
