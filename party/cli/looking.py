@@ -130,11 +130,8 @@ def command_ledger(arguments: argparse.Namespace) -> int:
 
 def _show(ledger: Ledger, arguments: argparse.Namespace) -> None:
     found = dealings(ledger.entries())
-    give(
-        arguments,
-        words.dealings_json(found),
-        (line for dealings in found for line in words.dealings_lines(dealings, full=arguments.full)),
-    )
+    lines = [line for dealings in found for line in words.dealings_lines(dealings, full=arguments.full)]
+    give(arguments, words.dealings_json(found), lines or [words.NOTHING_YET])
 
 
 def _verify(ledger: Ledger, arguments: argparse.Namespace) -> None:

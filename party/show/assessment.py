@@ -177,7 +177,7 @@ def _tree_lines(run: Assessment, alike: str) -> Iterator[str]:
     if (room := run.room) is not None:
         fits = f"{room.levels} of {room.wanted} levels of any width"
         more = _more_bits(room.bits, f"{alike}; `cotally rehearse` shows what they bring")
-        yield f"most_bits leaves room for {fits}, then the tree ends early. {more}."
+        yield f"The tree may end early: most_bits leaves room for {fits}. {more}."
     if run.terms.ranks:
         yield f"{_COPIES[:-1]}, and which columns rank highest at each node, unordered."
     if run.terms.test:
@@ -201,7 +201,7 @@ def ended_lines(model: Model, terms: Terms, records: int) -> list[str]:
 
 def _more_bits(bits: int, beside: str = "") -> str:
     """Say what lets a tree grow to its last level, and what that allows a partner."""
-    where = f"most_bits = {bits}, in the job and under [agree] of both"
+    where = f"Next: most_bits = {bits}, in the job and under [agree] of both"
     return f"{where}, leaves room for all{beside}: a partner may then know as many facts about people"
 
 
@@ -253,7 +253,8 @@ def follows_lines(found: Follows | None, peer: str, *, holds_class: bool) -> lis
         return []
     label = "" if holds_class else f"the class of {_none(found.classes)}, and of "
     ours = f"we are certain of {label}a column of {peer} of {_none(found.values)} of {found.records:,} records"
-    theirs = f"{peer} can be certain of the class of {_none(found.shown)} of them at most. " if holds_class else ""
+    whom = f"at most {found.shown:,} of them" if found.shown else "nobody"
+    theirs = f"{peer} can be certain of the class of {whom}. " if holds_class else ""
     own = f"Of how many {peer} is certain of a column of ours depends on its columns: its report says."
     return [f"By the tree and our own columns {ours}.", f"{theirs}{own}"]
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from party.data import Notice
+from party.names import printable
 from party.node.check import LeavingCheck, LeavingColumn, Past
 from party.node.inputs import ReleasedBefore
 from party.records.releases import release_text
@@ -12,6 +13,7 @@ from party.show.document import Grid, ReportPart, headed
 from party.show.notices import notice_text
 from party.show.privacy_full import findings_json, privacy_parts
 from party.show.privacy_short import reading_json, reading_line
+from protocols.terms import NO_CLASS
 from protocols.two_party.inputs import USUAL_LIMITS
 
 _HEADINGS = headed("<column", "values", "rarest is\nheld by", "<sent")
@@ -27,7 +29,7 @@ def check_parts(found: LeavingCheck, agree: Acceptance, notices: Notices, *, ful
         [column.name, str(len(column.values)), f"{column.rarest:,}", _sent(column, found)] for column in found.columns
     ]
     head = f"Data set {found.dataset!r}: {found.records:,} records. Every method sends names and values."
-    moved = "" if found.past.release else " (where ids differ from the peer's, rows are not used, and bins may move)"
+    moved = "" if found.past.release else " (people whom the peer does not list are left out; values and bins stay)"
     return [
         f"{head} What each column becomes{moved}:",
         "",
@@ -35,7 +37,7 @@ def check_parts(found: LeavingCheck, agree: Acceptance, notices: Notices, *, ful
         "",
         *[f"{column.name}: {_values(column)}" for column in found.columns],
         *[f"Note: {notice_text(notice)}" for notice in notices],
-        *_worth_parts(found),
+        *(_worth_parts(found) if any(column.is_class for column in found.columns) else _no_class_lines(found)),
         "",
         *([_USUAL] if found.is_usual else []),
         _most_line(found, agree),
@@ -84,6 +86,18 @@ def _worth_parts(found: LeavingCheck) -> Iterator[ReportPart]:
             f"Mostly chance: {', '.join(chance)}. A column of as many values that says nothing often gains about as "
             "much: give it fewer values ([columns] bins, max_values), bring more records, or leave it out."
         )
+
+
+def _no_class_lines(found: LeavingCheck) -> Iterator[str]:
+    """Say, to who does not hold the class, what cannot be shown here, and where it is."""
+    yield ""
+    if not found.is_usual and found.run.terms.class_name != NO_CLASS:
+        name = printable(found.run.terms.class_name)
+        yield f"The job's class, {name!r}, is no column of ours: ask the partner if its [data] class has this name."
+    yield (
+        "What each of our columns says of the class cannot be shown here, since the class is the partner's: the tree "
+        "of a run shows which of them split, and the partner's `cotally check` ranks its own."
+    )
 
 
 def _wide_lines(found: LeavingCheck) -> Iterator[str]:

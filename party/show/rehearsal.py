@@ -8,7 +8,8 @@ from party.names import printable
 from party.node.check import Assessment
 from party.node.rehearsal import Sides, Tried
 from party.settings.toml import toml_value
-from party.show.document import Document, Drawing, Grid, PageSection, headed
+from party.show.assessment import ended_lines
+from party.show.document import Document, Drawing, Grid, PageSection, ReportPart, headed
 from party.show.page.drawings import Interval, intervals_svg
 from party.show.privacy_short import reading_json
 from party.show.quality import figure_text
@@ -119,9 +120,10 @@ def rehearsal_page(sides: Sides, found: Sequence[Tried], beside: Iterable[str]) 
     shares = [_interval(each, _table(each).auc() if ranks else _accuracy(each)) for each in found]
     picture = intervals_svg(f"{what} on held-out records, 95%", shares, level, alone=False)
     label = f"{what} of each choice on held-out records; the line is {line}"
+    given: list[ReportPart] = [grid, Drawing(label, picture), "", *_notes(found, len(sides.ours.records))]
     sections = [
         PageSection("supposed", "What is rehearsed", [*_supposed(sides, found), *beside]),
-        PageSection("found", "What each choice gives", [grid, Drawing(label, picture), "", *_notes(found)]),
+        PageSection("found", "What each choice gives", given),
     ]
     return Document(f"Rehearsal of {printable(found[0].terms.class_name)}", sections)
 
@@ -142,7 +144,7 @@ def _supposed(sides: Sides, found: Sequence[Tried]) -> Iterator[str]:
     )
 
 
-def _notes(found: Sequence[Tried]) -> Iterator[str]:
+def _notes(found: Sequence[Tried], records: int) -> Iterator[str]:
     job, (commonest, held_out) = found[0], _commonest(found)
     yield f"Always saying the commonest class: {figure_text(commonest)}. ± is the standard error of a figure."
     accuracy = _accuracy(job)
@@ -151,6 +153,7 @@ def _notes(found: Sequence[Tried]) -> Iterator[str]:
         auc = _table(job).auc()
         if auc is not None and auc.value - _WIDE * auc.error > _COIN:
             yield f"Yet its scores tell people apart (AUC {figure_text(auc)})."
+    yield from ended_lines(job.found.tree, job.terms, records)
     if not any(each.found.revealed for each in found):
         yield "No count is revealed."
     if any(each.terms.disguises or each.terms.noise is not None for each in found):

@@ -181,11 +181,11 @@ def result_lines(trained: Trained, path: Path) -> list[Block]:
         what = f"naive Bayes model: {len(model.schema.attributes)} attributes"
     return [
         f"Both parties hold the same {what}, digest {model.digest().hex()[:16]}",
-        *ended_lines(model, agreed.terms, outcome.records_train + outcome.records_test),
         *_accuracy(trained),
         *([] if outcome.scores is None else score_grids(outcome.scores.table, classes)),
         *follows_lines(trained.follows, agreed.peer, holds_class=agreed.peer not in agreed.schema.class_owners),
         *worth_lines(model, outcome.beats_guessing, None if outcome.scores is None else outcome.scores.table),
+        *ended_lines(model, agreed.terms, outcome.records_train + outcome.records_test),
         *revealed_lines(agreed.terms, revealed_by(trained)),
         f"Wrote {path}: `cotally show {path}` prints it",
         *([key_text(outcome.key)] if outcome.key else []),

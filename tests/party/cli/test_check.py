@@ -89,6 +89,18 @@ def test_columns_are_ranked_by_what_each_says_of_the_class_to_who_holds_it_and_w
     assert "Mostly chance" not in check(pair, party="bob").out
 
 
+def test_who_does_not_hold_the_class_reads_what_cannot_be_shown_here_and_the_class_that_the_job_names(
+    pair: Pair,
+) -> None:
+    job = pair.write_job(reveal="tree", method="smc", max_depth=2)
+    theirs, usual, holder = check(pair, job, party="bob").out, check(pair, party="bob").out, check(pair, job).out
+    shown, named = "cannot be shown here, since the class is the partner's", "The job's class, 'class', is no column of"
+    for text, of_class, of_name in ((theirs, True, True), (usual, True, False), (holder, False, False)):
+        said = " ".join(text.split())
+        assert (shown in said, named in said) == (of_class, of_name)
+        assert "values and bins stay" in said
+
+
 def test_the_copy_is_measured_as_a_design_is_with_what_is_in_the_data(pair: Pair) -> None:
     found = as_json(pair, pair.write_job())["copy"]
     local = load_inputs(read_party_config(pair.alice / "party.toml", BITS), BITS)

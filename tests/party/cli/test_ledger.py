@@ -22,11 +22,13 @@ import pytest
 from party.cli import serve
 from party.cli.main import main
 from party.cli.serve import DAY_SECONDS, repeated_daily
+from party.files import locked_folder
 from party.keys.certificates import LIFETIME, WARNING_DAYS
 from party.keys.identity import renew, trust
-from party.keys.keystore import SECRET_FILE
+from party.keys.keystore import SECRET_FILE, load_secret
 from party.keys.passphrase import write_secret
-from party.records.ledger import LEDGER_FILE
+from party.records.ledger import LEDGER_FILE, open_ledger
+from party.show.ledger import NOTHING_YET
 from party.show.log import log_event, start_log, stop_log
 from party.show.parties import expiry_lines
 from protocols.errors import InputError
@@ -59,6 +61,18 @@ def test_what_is_not_said_is_to_show_and_the_folder_will_do(config: Path, capsys
     for named in (config, config.parent):
         assert main(["ledger", str(named)]) == 0
         assert capsys.readouterr().out == shown
+
+
+def test_a_ledger_by_which_nothing_was_revealed_says_so(
+    config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "new").mkdir(mode=0o700)
+    for part in config.parent.glob(f"{LEDGER_FILE}*"):
+        part.unlink()
+    with locked_folder(tmp_path / "new") as held, open_ledger(held, load_secret(config.parent)):
+        shutil.copy(tmp_path / "new" / LEDGER_FILE, config.parent)
+    assert run(config, "show") == 0
+    assert capsys.readouterr().out == f"{NOTHING_YET}\n"
 
 
 def test_counts_with_noise_are_told_apart_from_exact_ones_with_their_epsilon(
@@ -95,7 +109,7 @@ def test_show_says_in_words_or_in_full_what_each_side_has_learned(
     assert "strongest odds of a value: 7/3 to 1" in us
     assert "for certain, of 'b" in us
     assert "how many training records each of 2 classes has" in us
-    assert "the names of 2 columns (a0, a1) and of their 5 values, of 80 records" in them
+    assert "the names of 2 columns (a0, a1) and of their 5 values, as the whole file has them; 80 records of it" in them
     assert "a disguised copy of 2 columns, theta 7/10: a0, a1" in them
     for line in (
         "which columns rank highest at ",

@@ -279,7 +279,7 @@ def test_a_tree_that_bits_end_is_called_so_before_the_run_and_after_it() -> None
     tree = Tree(schema, Split((), 0, (Leaf((), 0), Leaf((), 1))))
     terms = make_terms(method="smc", reveal="tree", max_depth=3, most_bits=5)
     (line,) = ended_lines(tree, terms, 100)
-    allows = "most_bits = 18, in the job and under [agree] of both, leaves room for all"
+    allows = "Next: most_bits = 18, in the job and under [agree] of both, leaves room for all"
     risk = ": a partner may then know as many facts about people."
     ended = "The tree ended at 2 nodes that might have split, since most_bits allowed no more: 4 of 5 bits are used"
     assert line == f"{ended}. {allows}{risk}"
@@ -287,7 +287,7 @@ def test_a_tree_that_bits_end_is_called_so_before_the_run_and_after_it() -> None
         assert ended_lines(tree, enough, 100) == []
     run = Assessment(terms, 0, None, bits=5, room=room_for_levels([2, 2, 2], 2, 100, terms))
     said = " ".join(amount_lines(run, ", supposed"))
-    early = "most_bits leaves room for 1 of 3 levels of any width, then the tree ends early"
+    early = "The tree may end early: most_bits leaves room for 1 of 3 levels of any width"
     assert f"{early}. {allows}, supposed; `cotally rehearse` shows what they bring{risk}" in said
     assert "leaves room" not in " ".join(amount_lines(replace(run, room=None)))
 
@@ -317,7 +317,10 @@ def test_who_can_be_certain_of_what_is_said_by_role() -> None:
     ours, theirs = follows_lines(found, "bob", holds_class=True)
     assert ours == "By the tree and our own columns we are certain of a column of bob of 3 of 120 records."
     assert theirs.startswith(
-        "bob can be certain of the class of 7 of them at most. Of how many bob is certain of a column"
+        "bob can be certain of the class of at most 7 of them. Of how many bob is certain of a column"
+    )
+    assert (
+        "bob can be certain of the class of nobody." in follows_lines(Follows(120, 3, 0, 0), "bob", holds_class=True)[1]
     )
     assert "of the class of none" in follows_lines(found, "bob", holds_class=False)[0]
     assert follows_lines(None, "bob", holds_class=True) == []
