@@ -1,14 +1,15 @@
 """A table as DuckDB makes it of a query: files of many kinds, databases and object stores, joined and computed there.
 
-Relative paths begin in the folder of the settings. Nothing is installed or downloaded unless the query itself says
-`INSTALL`. NB: DuckDB's own messages show cells, also as names of tables and files that a query makes of cells, so what
-is said here is its place, and in words of DuckDB only names that stand in the query's own text.
+Relative paths of files begin in the folder of the settings. Nothing is installed or downloaded unless the query itself
+says `INSTALL`, and nothing is written: DuckDB works in memory, unless the query sets a `temp_directory`. NB: DuckDB's
+own messages show cells, also as names of tables and files that a query makes of cells, so what is said here is its
+place, and in words of DuckDB only names that stand in the query's own text.
 """
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from party.errors import DataError
@@ -21,26 +22,33 @@ _MISTAKES = re.compile(
     r'Ambiguous reference to column name "(.*?)"|No function matches the given name and argument types)'
 )
 _CAST = "read it as text, or take TRY_CAST, which leaves such a cell empty"
+_LACKS = "DuckDB lacks its extension {0}: begin with INSTALL {0}; LOAD {0}; to download it"
 _EXTENSIONS = (
     (
         re.compile(r'Failed to download extension "(\w+)"'),
-        "DuckDB cannot download its extension {0} here: install it by DuckDB where it can",
+        "DuckDB cannot download its extension {0} here: bring its file, and begin with LOAD 'FILE';",
     ),
-    (
-        re.compile(r'"INSTALL (\w+)"'),
-        "DuckDB lacks its extension {0}: begin with INSTALL {0}; LOAD {0}; to download it",
-    ),
+    (re.compile(r'"INSTALL (\w+)"'), _LACKS),
+    (re.compile(r'" is not in the catalog, but it exists in the (\w+) extension\.'), _LACKS),
+    (re.compile(r"Function with name (postgres|mysql)_\w+ does not exist"), _LACKS),
 )
 _FILES = (
     (
-        re.compile(r'No files found that match the pattern "([^"\n]*)"'),
-        "{0} is not there: relative paths begin in the folder of the settings",
+        re.compile(r'(?:No files found that match the pattern|Cannot open file) "([^"\n]*)"'),
+        "{0} is not there: relative paths begin in the folder of the settings, that of a database must be whole",
     ),
     (
         re.compile(r'Error when sniffing file "([^"\n]*)"'),
         "how {0} is written cannot be seen: read it by read_csv, with its delim, header and columns",
     ),
 )
+_PLACES = {
+    "OutOfMemoryException": "DuckDB needs more memory than it has: read fewer columns or rows, or SET temp_directory",
+    "HTTPException": "a web address or object store does not give it: look at the address and the rights",
+    "IOException": "DuckDB cannot read a file, or reach a database: look at its path or address, user and rights",
+    "Error": "DuckDB cannot open a database: write its whole path, and see that it is one",
+}
+_QUOTED = re.compile(r"""'([^'\n]+)'|"([^"\n]+)\"""")
 _CSV = re.compile(r"CSV Error on Line: (\d+)$", re.MULTILINE)
 _COLUMN = re.compile(r'converting column "([^"\n]*)"', re.MULTILINE)
 _FILE = re.compile(r"^ *file = (.+)$", re.MULTILINE)
@@ -82,28 +90,41 @@ def arrow_of(query: TableQuery) -> Any:  # pyarrow is untyped
         import duckdb  # noqa: PLC0415
         import pyarrow as pa  # noqa: F401, PLC0415
     except ImportError:
-        raise query.error("a query needs DuckDB: pip install '.[sql]' in cotally's clone") from None
-    folder = str(query.settings.parent.resolve())
+        raise query.error(
+            "a query needs DuckDB: pip install '.[sql]' in cotally's clone (to an image, add duckdb and pyarrow)"
+        ) from None
+    folder = query.settings.parent.resolve()
+    if not folder.samefile("."):
+        _refuse_other_files(query)
+    config: dict[str, Any] = {
+        "autoinstall_known_extensions": False,
+        "file_search_path": str(folder),
+        "temp_directory": "",
+    }
     try:
-        with (
-            TemporaryDirectory(prefix=".duckdb-", dir=folder) as spill,  # for the owner alone
-            duckdb.connect(
-                config={
-                    "autoinstall_known_extensions": False,
-                    "file_search_path": folder,
-                    "temp_directory": spill,
-                }
-            ) as connection,
-        ):
+        with duckdb.connect(config=config) as connection:
             connection.execute("SET python_enable_replacements = false")  # a variable of ours is no table
+            connection.execute("SET enable_progress_bar = false")  # it would stand in what a command prints
             found = connection.sql(query.text)
             if found is None:
                 raise query.error("it gives no table: let it end with a SELECT")
             return found.to_arrow_table()
-    except OSError as error:
-        raise query.error(f"{folder} cannot be written: {error.strerror}") from None
-    except duckdb.Error as error:
-        raise _failure(query, type(error).__name__, str(error)) from None
+    except (duckdb.Error, RuntimeError) as error:  # NB: the latter is what an extension raised
+        kind = type(error).__name__ if isinstance(error, duckdb.Error) else duckdb.Error.__name__
+        raise _failure(query, kind, str(error)) from None
+
+
+def _refuse_other_files(query: TableQuery) -> None:
+    """Refuse a path that also leads to a file from where the command runs: DuckDB would take that one."""
+    for name in filter(_is_file, map("".join, _QUOTED.findall(query.text))):
+        raise query.error(f"{name} is also a file here: write its whole path, or begin in the folder of the settings")
+
+
+def _is_file(name: str) -> bool:
+    """Return whether a relative path, or what it matches, is a file here."""
+    with suppress(ValueError):  # no pattern of Python's
+        return not Path(name).is_absolute() and any(each.is_file() for each in Path().glob(name))
+    return False
 
 
 def _failure(query: TableQuery, kind: str, text: str) -> DataError:
@@ -130,4 +151,6 @@ def _problem(query: TableQuery, kind: str, text: str) -> str:
             return problem.format(found[1])
     if (found := _MISTAKES.match(text)) and query.names(*found.groups()[1:]):
         return f"DuckDB cannot use it: {found[1]}; mend it"
+    if kind in _PLACES:
+        return _PLACES[kind]
     return f"DuckDB ended with {kind}: run it in DuckDB, which says more and may show cells"

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from party.data import TableQuery, read_frame, read_share
@@ -129,6 +130,15 @@ REFUSED = [
     (f"{CELL}; FROM read_csv(getvariable('v') || '.csv', {RAGGED})", "a file, line 3: the line, or a cell"),
     (f"{CELL}; SELECT error('\"INSTALL ' || getvariable('v')[:6] || '\"')", "DuckDB ended with InvalidInputException"),
     (f"ATTACH 'password={CANARY}' (TYPE postgres); SELECT 1", "lacks its extension postgres_scanner"),
+    ("SELECT * FROM sqlite_scan('x.db', 't')", "lacks its extension sqlite_scanner: begin with INSTALL sqlite_scanner"),
+    (f"SELECT * FROM postgres_scan('password={CANARY}', 'a', 'b')", "lacks its extension postgres: begin with INSTALL"),
+    ("SELECT * FROM st_read('x.shp')", "lacks its extension spatial: begin with INSTALL spatial; LOAD spatial; to"),
+    ("SET memory_limit = '5MB'; SELECT list(range) FROM range(1000000)", "DuckDB needs more memory than it has: read"),
+    ("ATTACH '/nowhere/x.db' AS d; SELECT 1", "x.db is not there: .* that of a database must be whole"),
+    (
+        f"ATTACH '/nowhere/{CANARY}.db' AS d (READ_ONLY); SELECT 1",
+        "cannot read a file, or reach a database: look at",
+    ),
 ]
 
 
@@ -142,7 +152,7 @@ def test_what_a_query_cannot_do_is_said_in_one_line_without_a_cell(folder: Path,
 
 def test_without_the_extra_one_line_names_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "duckdb", None)
-    with pytest.raises(DataError, match=r"a query needs DuckDB: pip install '\.\[sql\]' in cotally's clone"):
+    with pytest.raises(DataError, match=r"a query needs DuckDB: pip install '\.\[sql\]' in .*to an image, add duckdb"):
         read_frame(TableQuery(folder / "party.toml", "SELECT 1"))
 
 
@@ -161,7 +171,42 @@ def test_a_party_has_a_file_or_a_query(tmp_path: Path, data: str, why: str) -> N
         read_party_config(settings(tmp_path, data))
 
 
-def test_what_memory_does_not_hold_is_kept_for_the_owner_alone_and_is_gone_in_the_end(folder: Path) -> None:
-    text = "SELECT current_setting('temp_directory') AS place"
-    (place,) = arrow_of(TableQuery(folder / "party.toml", text))["place"].to_pylist()
-    assert (Path(place).parent, Path(place).exists()) == (folder, False)
+@pytest.mark.parametrize("name", ["'cities.csv'", '"cities.csv"', "'cit*.csv'"])
+def test_a_file_of_the_same_name_where_the_command_runs_is_not_read_in_its_place(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    query, elsewhere = (
+        TableQuery(folder / "party.toml", f"SELECT id FROM {name} WHERE id = 'p000'"),
+        folder / "elsewhere",
+    )
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    assert arrow_of(query).num_rows == 1
+    write(elsewhere / "cities.csv", ("id", "city"), [("p000", "Rome")] * 2)
+    with pytest.raises(DataError, match=r"c.*\.csv is also a file here: write its whole path"):
+        arrow_of(query)
+    assert duckdb.execute(query.text).fetchall() == [("p000",)] * 2  # the control: it is what DuckDB would take
+    monkeypatch.chdir(folder)
+    assert arrow_of(query).num_rows == 1
+
+
+def test_duckdb_writes_nothing_that_a_kill_would_leave_nor_on_the_screen(folder: Path) -> None:
+    text = "SELECT current_setting('temp_directory') AS a, current_setting('enable_progress_bar') AS b"
+    assert arrow_of(TableQuery(folder / "party.toml", text)).to_pylist() == [{"a": "", "b": False}]
+    assert duckdb.execute(text).fetchall()[0][
+        0
+    ]  # the control: by itself it would use a folder of the working directory
+
+
+def test_what_an_extension_raises_beside_duckdbs_own_errors_is_one_line_too(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As that of SQLite does of a file that is none: its words hold names, and it is no error of DuckDB's Python."""
+
+    def connect(**_: object) -> object:
+        raise RuntimeError(f'Unable to open database "{CANARY}"')
+
+    monkeypatch.setattr(duckdb, "connect", connect)
+    with pytest.raises(DataError, match="DuckDB cannot open a database: write its whole path") as caught:
+        arrow_of(TableQuery(folder / "party.toml", "SELECT 1"))
+    assert CANARY not in str(caught.value)
