@@ -61,8 +61,9 @@ def command_rehearse(arguments: argparse.Namespace) -> int:
     with shown_work(Work.REHEARSING) as show:
         found = rehearsed(sides, terms, show)
     own = None if arguments.data is not None else own_run(config, terms, len(sides.theirs.attributes))
-    page = rehearsal_page(sides, found, [*job_lines(path, terms), *own_lines(own, people)])
-    give(arguments, rehearsal_json(sides, found), page.parts, laid_out=True)
+    warnings = [*own_lines(own, people)]
+    page = rehearsal_page(sides, found, [*job_lines(path, terms), *warnings])
+    give(arguments, {**rehearsal_json(sides, found), "warnings": warnings}, page.parts, laid_out=True)
     if output is not None:
         write_atomically(output, written(page, output))
         say(page_written(output))

@@ -42,12 +42,6 @@ _FILES = (
         "how {0} is written cannot be seen: read it by read_csv, with its delim, header and columns",
     ),
 )
-_PLACES = {
-    "OutOfMemoryException": "DuckDB needs more memory than it has: read fewer columns or rows, or SET temp_directory",
-    "HTTPException": "a web address or object store does not give it: look at the address and the rights",
-    "IOException": "DuckDB cannot read a file, or reach a database: look at its path or address, user and rights",
-    "Error": "DuckDB cannot open a database: write its whole path, and see that it is one",
-}
 _QUOTED = re.compile(r"""'([^'\n]+)'|"([^"\n]+)\"""")
 _CSV = re.compile(r"CSV Error on Line: (\d+)$", re.MULTILINE)
 _COLUMN = re.compile(r'converting column "([^"\n]*)"', re.MULTILINE)
@@ -151,6 +145,13 @@ def _problem(query: TableQuery, kind: str, text: str) -> str:
             return problem.format(found[1])
     if (found := _MISTAKES.match(text)) and query.names(*found.groups()[1:]):
         return f"DuckDB cannot use it: {found[1]}; mend it"
-    if kind in _PLACES:
-        return _PLACES[kind]
+    match kind:
+        case "OutOfMemoryException":
+            return "DuckDB needs more memory than it has: read fewer columns or rows, or SET temp_directory"
+        case "HTTPException":
+            return "a web address or object store does not give it: look at the address and the rights"
+        case "IOException":
+            return "DuckDB cannot read a file, or reach a database: look at its path or address, user and rights"
+        case "Error":
+            return "DuckDB cannot open a database: write its whole path, and see that it is one"
     return f"DuckDB ended with {kind}: run it in DuckDB, which says more and may show cells"

@@ -16,7 +16,7 @@ could sign any statement that it gives way to another, so none is believed. Such
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Final
 
@@ -218,6 +218,7 @@ def signed_here(directory: Path) -> Callable[[bytes, bytes], bool]:
     return partial(_is_good, load_certificate(directory / CERTIFICATE_FILE))
 
 
+@lru_cache(4096)  # a signature is checked once, so that who asks again and again times none
 def _is_good(certificate: x509.Certificate, statement: bytes, signature: bytes) -> bool:
     key = certificate.public_key()
     if not isinstance(key, ec.EllipticCurvePublicKey):

@@ -78,7 +78,8 @@ def _check_training(whole: PartyInputs, config: PartyConfig, terms: Terms) -> No
     label = local.class_attribute
     if label is not None and label.name != terms.class_name:
         raise ConfigError(
-            f"the job asks for the class {terms.class_name!r}; our class column is {label.name!r}: name one in both"
+            f"the job asks for the class {terms.class_name!r}; our class column is {label.name!r}: "
+            f"write class = {label.name!r} in the job"
         )
     bits = local.secrets.key.bits
     if terms.encrypts and bits < terms.key_bits:

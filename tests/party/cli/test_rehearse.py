@@ -173,9 +173,13 @@ def test_without_a_job_it_is_that_of_the_folder_and_what_a_run_would_not_be_is_s
     few.write_text("".join([lines[0], *lines[1:159:2]]))
 
     def said(*words: str | Path) -> str:
-        ended = cotally_here("rehearse", pair.alice, *words)
-        assert ended.code == 0, ended.err
-        return " ".join(ended.out.split())
+        ended, told = (cotally_here("rehearse", pair.alice, *words, *more) for more in ((), ("--json",)))
+        assert (ended.code, told.code) == (0, 0), ended.err
+        screen = " ".join(ended.out.split())
+        warnings = json.loads(told.out)["warnings"]
+        assert all(each in screen for each in warnings)
+        assert len(warnings) == screen.count("Warning: ") + screen.count("This party refuses this job: ")
+        return screen
 
     warned = f"Warning: 79 people are few beside the {RECORDS} of our table"
     assert "job.toml (smc, leaves" in said()

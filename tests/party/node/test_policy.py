@@ -395,7 +395,7 @@ def test_a_prediction_that_we_would_refuse_is_not_asked_for(tmp_path: Path) -> N
 
 
 def test_a_job_about_another_class_than_ours_is_not_asked_for(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="asks for the class 'outcome'; our class column is 'class'"):
+    with pytest.raises(ConfigError, match="our class column is 'class': write class = 'class' in the job"):
         check_job(BOB, config(tmp_path), Train(make()))
 
 
