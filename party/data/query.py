@@ -131,10 +131,13 @@ def _failure(query: TableQuery, kind: str, text: str) -> DataError:
             line=int(line[1]),
             column=column[0][1] if column and query.names(column[0][1]) else None,
         )
-    return query.error(_problem(query, kind, text))
+    problem = _problem(query, kind, text)
+    if problem is None:
+        return query.error(_kind_of_end(kind))
+    return query.error(problem)
 
 
-def _problem(query: TableQuery, kind: str, text: str) -> str:
+def _problem(query: TableQuery, kind: str, text: str) -> str | None:
     for pattern, problem in _FILES:
         if found := pattern.search(text):
             return problem.format(query.file(found[1]))
@@ -145,6 +148,10 @@ def _problem(query: TableQuery, kind: str, text: str) -> str:
             return problem.format(found[1])
     if (found := _MISTAKES.match(text)) and query.names(*found.groups()[1:]):
         return f"DuckDB cannot use it: {found[1]}; mend it"
+    return None
+
+
+def _kind_of_end(kind: str) -> str:
     match kind:
         case "OutOfMemoryException":
             return "DuckDB needs more memory than it has: read fewer columns or rows, or SET temp_directory"
