@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from pathlib import Path
 
 import numpy as np
@@ -45,6 +46,17 @@ def test_the_same_disguise_again_is_the_same_file(folder: Path, capsys: pytest.C
 
 
 MINE, PREDICT = ("mine", "tree", "d.csv", "design.toml"), ("predict", "m.json", "data.csv")
+
+
+def test_an_output_whose_name_is_too_long_is_one_line_and_writes_nothing(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told(capsys, *MINE, "-o", "m.json")
+    before = snapshot(folder)
+    for command in (MINE, PREDICT, ("disguise", "data.csv", "design.toml", "--secret", "new")):
+        line = refused(capsys, *command, "-o", "x" * 300)
+        assert re.search("xxx cannot be (written|used): File name too long", line)
+        assert snapshot(folder) == before
 
 
 def test_an_output_whose_name_cannot_be_is_one_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -577,3 +577,23 @@ class Whole(Game):
         if self.audited is None or first == self.side_is_first:
             return self.audited
         return Silent(b"s" * 32, b"audit", self.audited.spending)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(("side", "law"), [("alice", TreeNoise), ("bob", TreeNoise), ("bob", Silent)])
+def test_what_a_whole_run_opens_tells_neighbours_apart_no_further_than_epsilon_and_no_noise_is_caught(
+    side: str, law: type[TreeNoise]
+) -> None:
+    """False alarm 1e-6; without noise the event is certain on one table and never on the other: no miss."""
+    audit = Audit(side, Fraction(1, 10))
+    runs = audit.claim.runs_needed(Fraction(1), Fraction(0), miss=1e-2)
+    expected, transfers = simulate_openings(audit.event(), Allowance(SMALL, 1)), meet(2, 3)
+    wires = [each.tobytes() for each in expected]
+
+    def happens(codes: Codes, run: int) -> bool:
+        noise, transcript = law(b"%032d" % run, b"audit", audit.spending), Transcript()
+        game = Whole(SMALL, codes, audit.event().growth, audited=noise, side_is_first=side == "alice")
+        game.grown_by(*transfers, transcript)
+        return opened(transcript) == wires
+
+    assert audit.claim.refuted(*audit.hits(runs, happens), runs) == (law is Silent)
