@@ -150,6 +150,9 @@ def guess_rules(local: PartyInputs, terms: MiningTerms, records: int | None = No
 
 _GROWN, _GROWN_POWER, _FEW_SPLITS = 8.0, 0.52, 1 / 3  # of a tree grown to the end; of few records
 _SPLIT_AGAIN = 0.9  # of the branches of a split, while the depth allows it
+_DEPTH, _DEPTH_POWER, _DEEPER = 2.2, 0.25, 2  # of a tree with that many splits: a guess
+_MEAN_DEPTH = 0.6  # of a node, as a share of the tree's levels, each of which takes one candidate: a guess
+_WIDER = 1.5  # bits that a count has beyond those of the mean one, since nodes and classes differ in size: a guess
 _PATHS_PER_SPLIT, _LEAF_PATHS_PER_SPLIT = 0.4, 0.65  # distinct `E_a` of a tree's nodes and leaves, fitted to adult
 _VECTORS, _VECTORS_POWER = (
     2.5,
@@ -429,7 +432,7 @@ class _Run:
     @property
     def levels(self) -> int:
         """Depth of the tree: about all that is allowed, or as many as a full tree with that many splits needs."""
-        full: int = round(2.2 * float(self.splits) ** 0.25) + 2
+        full: int = round(_DEPTH * float(self.splits) ** _DEPTH_POWER) + _DEEPER
         return max(1, min(_most_levels(len(self.sizes.domains), self.terms), full))
 
     @property
@@ -452,7 +455,7 @@ class _Run:
     def mean_left(self) -> float:
         """Mean number of candidates at a node."""
         every = float(len(self.sizes.domains))
-        return every if self.terms.learner is Learner.NAIVE_BAYES else max(1.0, every - 0.6 * self.levels)
+        return every if self.is_bayes else max(1.0, every - _MEAN_DEPTH * self.levels)
 
     @property
     def mean_size(self) -> float:
@@ -467,9 +470,18 @@ class _Run:
         return self.nodes * self.window * self.mean_size * self.sizes.classes
 
     @property
+    def is_bayes(self) -> bool:
+        """Whether naive Bayes is learned."""
+        match self.terms.learner:
+            case Learner.NAIVE_BAYES:
+                return True
+            case Learner.TREE | Learner.RULES:
+                return False
+
+    @property
     def nodes(self) -> float:
         """How many nodes are counted at."""
-        return _ONE_NODE if self.terms.learner is Learner.NAIVE_BAYES else self.splits
+        return _ONE_NODE if self.is_bayes else self.splits
 
     @property
     def chosen(self) -> Sequence[int]:
@@ -485,9 +497,7 @@ class _Run:
     @property
     def compared(self) -> float:
         """Digits of the comparisons by which naive Bayes is tested."""
-        if self.terms.learner is not Learner.NAIVE_BAYES:
-            return 0.0
-        return self.tested * comb(self.sizes.classes, 2) * self.digits
+        return self.tested * comb(self.sizes.classes, 2) * self.digits if self.is_bayes else 0.0
 
 
 @dataclass(frozen=True)
@@ -537,7 +547,7 @@ class ByTransfers:
         below = max(0.0, run.counts - root) * (1 - 1 / run.mean_size) * (1 - following / run.mean_size)
         if shared:
             return (root * (1 - 1 / run.mean_size) + below) * whole
-        return root * whole + below * min(whole, max(1.0, log2(run.train / (run.sizes.classes * run.nodes)) + 1.5))
+        return root * whole + below * min(whole, max(1.0, log2(run.train / (run.sizes.classes * run.nodes)) + _WIDER))
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from party.files import write_atomically
 from party.models import bayes_file, itemset_file, tree_file
@@ -20,22 +19,20 @@ KeptResult = Model | JointItemsets
 
 @dataclass(frozen=True)
 class ModelFormat:
-    """How a kind of model is read from its file or from text, and written as text."""
+    """How a kind of model is read from its file or from text."""
 
     read: Callable[[Path], KeptResult]
     parse: Callable[[str], KeptResult]
-    text: Callable[[Any], str]
 
 
-_TREE = ModelFormat(tree_file.read_tree, tree_file.tree_from_json, tree_file.tree_json)
-_BAYES = ModelFormat(bayes_file.read_bayes, bayes_file.bayes_from_json, bayes_file.bayes_json)
-_ITEMSETS = ModelFormat(itemset_file.read_itemsets, itemset_file.itemsets_from_json, itemset_file.itemsets_json)
+_TREE = ModelFormat(tree_file.read_tree, tree_file.tree_from_json)
+_BAYES = ModelFormat(bayes_file.read_bayes, bayes_file.bayes_from_json)
+_ITEMSETS = ModelFormat(itemset_file.read_itemsets, itemset_file.itemsets_from_json)
 _FORMATS: Mapping[object, ModelFormat] = {
     **dict.fromkeys((tree_file.FORMAT, tree_file.OLDER_TREE), _TREE),
     **dict.fromkeys((bayes_file.FORMAT, bayes_file.OLDER_BAYES), _BAYES),
     **dict.fromkeys((itemset_file.FORMAT, itemset_file.WITHOUT_COUNTS), _ITEMSETS),
 }
-_KINDS: Mapping[type[KeptResult], ModelFormat] = {Tree: _TREE, NaiveBayes: _BAYES, JointItemsets: _ITEMSETS}
 
 
 def read_model(path: Path) -> Model:
@@ -77,7 +74,13 @@ def model_from_text(text: str) -> Model:
 
 def model_json(model: KeptResult) -> str:
     """Write a model as text."""
-    return _KINDS[type(model)].text(model)
+    match model:
+        case Tree():
+            return tree_file.tree_json(model)
+        case NaiveBayes():
+            return bayes_file.bayes_json(model)
+        case JointItemsets():
+            return itemset_file.itemsets_json(model)
 
 
 def write_model(path: Path, model: Model) -> None:

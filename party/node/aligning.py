@@ -23,7 +23,6 @@ from protocols.errors import DisagreementError, InputError
 from protocols.facts import AlignmentFact
 from protocols.jobs import Align, Crosstab, Job, Predict, PredictionTerms, Train
 from protocols.learning.naive_bayes import Model
-from protocols.learning.tree import Tree
 from protocols.role import Fact
 from protocols.tables import Index
 from protocols.terms import KEY_FLOOR
@@ -32,7 +31,7 @@ from protocols.two_party.alignment import Overlap
 from protocols.two_party.equality import list_commitment
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.prediction import SharedRows
-from protocols.two_party.ways import NO_SHARES, check_shared
+from protocols.two_party.ways import NO_SHARES, check_shared, hides_shares
 
 
 def load_common(config: PartyConfig, key_floor: int, tell: Tell = lambda _: None) -> PartyInputs:
@@ -264,8 +263,7 @@ class Offers:
             return Objection("rows", str(error))
         held, wanted = model.digest(), terms.model
         if held == wanted:
-            untold = terms.probabilities and not isinstance(model, Tree)
-            return Objection("probabilities", NO_SHARES) if untold else None
+            return Objection("probabilities", NO_SHARES) if terms.probabilities and hides_shares(model) else None
         return Objection(
             "model",
             f"ours has the digest {held.hex()[:16]}, the peer's {wanted.hex()[:16]}: both must have the "

@@ -129,16 +129,19 @@ def amount_lines(run: Assessment, alike: str = "") -> list[str]:
         return [*shown, f"A partner that deviates can {deviations_of(run)[0]}."]
     kind = counts_kind(terms)
     guess = "" if run.likely is None else f" (about {_rounded(run.likely):,} are likely)"
-    most = f"This run reveals at most {run.most:,} {kind}{_WHATEVER[terms.learner]}{guess}{alike}."
+    most = f"This run reveals at most {run.most:,} {kind}{_whatever(terms.learner)}{guess}{alike}."
     danger = [] if terms.noise is not None else [SOLVED, f"A partner that deviates can {deviations_of(run)[0]}."]
     return [most, *([_COPIES] if terms.disguises else []), *danger]
 
 
-_WHATEVER = {
-    Learner.TREE: ", whatever tree it grows, and often far fewer",
-    Learner.NAIVE_BAYES: "",
-    Learner.RULES: ", whatever sets are frequent",
-}
+def _whatever(learner: Learner) -> str:
+    match learner:
+        case Learner.TREE:
+            return ", whatever tree it grows, and often far fewer"
+        case Learner.NAIVE_BAYES:
+            return ""
+        case Learner.RULES:
+            return ", whatever sets are frequent"
 
 
 def revealed_lines(terms: Terms, revealed: Revealed) -> list[str]:

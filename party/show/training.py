@@ -22,13 +22,13 @@ from party.show.privacy_short import own_odds, reading_json, reading_line
 from party.show.progress import WORDS
 from party.show.quality import quality_json, quality_lines, ranking_json, score_grids, worth_json, worth_lines
 from party.show.tree import pure_leaves
-from protocols.learning.naive_bayes import commonest_share
+from protocols.learning.naive_bayes import Model, NaiveBayes, commonest_share
 from protocols.learning.tree import Tree
 from protocols.noise.accounting import delta_of
 from protocols.privacy.attack import Disclosure
 from protocols.randomized_response.moments import records_to_tell, tells
 from protocols.tables import Attribute
-from protocols.terms import DEPTH, NOISE, OMEGA, Learner, Leaves, MiningTerms, Splits, Terms
+from protocols.terms import DEPTH, NOISE, OMEGA, Leaves, MiningTerms, Splits, Terms, TreeTerms
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.inputs import PartyInputs, training_records
 
@@ -89,9 +89,6 @@ def report_json(report: TrainReport, model: Path, ended: Trained | FoundRules) -
     return {"format": "cotally-train/1", "model": model, **asdict(report), **more}
 
 
-_LEARNERS = {Learner.TREE: "tree", Learner.NAIVE_BAYES: "naive Bayes"}
-
-
 def listening(name: str, address: str, peer: str) -> str:
     return f"{name} listens on {address} for {peer}"
 
@@ -123,7 +120,7 @@ def _tree_text(agreed: Agreement) -> str:
     terms = agreed.terms
     window = f", omega {OMEGA.text(terms.omega)}" if terms.ranks else ""
     theta = f", theta {terms.theta}" if terms.disguises else ""
-    depth = f", max_depth {DEPTH.text(terms.max_depth)}" if terms.learner is Learner.TREE else ""
+    depth = f", max_depth {DEPTH.text(terms.max_depth)}" if isinstance(terms, TreeTerms) else ""
     limits = f"{depth}, min_leaf {terms.min_leaf}, {terms.impurity}"
     noise = "" if terms.noise is None else f", noise {NOISE.text(terms.noise)}"
     attributes = f"{len(agreed.schema.attributes)} attributes"
@@ -132,7 +129,7 @@ def _tree_text(agreed: Agreement) -> str:
     weights = f", weights {printable(' '.join(terms.weights))}" if terms.weights else ""
     hidden = f"{splits}{leaves}{weights}, the tree alone is revealed" if terms.hides_counts else ""
     how = f"{terms.method}{theta}{window}{_counting(terms)}{limits}{noise}{hidden}"
-    return f"{_LEARNERS[terms.learner]} by {how}, class {terms.class_name!r}, {attributes}"
+    return f"{terms.learner.replace('naive_bayes', 'naive Bayes')} by {how}, class {terms.class_name!r}, {attributes}"
 
 
 def _assessed(local: PartyInputs, agreed: Agreement) -> Assessment:
@@ -175,12 +172,8 @@ def result_lines(trained: Trained, path: Path) -> list[Block]:
     """Say what came of a run whose model was written there, and that both sides end with the same model."""
     outcome, agreed = trained.outcome, trained.agreed
     model, classes = outcome.model, outcome.model.schema.class_attribute.values
-    if isinstance(model, Tree):
-        what = f"tree: {counted(model.size, 'node')}, depth {model.depth}"
-    else:
-        what = f"naive Bayes model: {len(model.schema.attributes)} attributes"
     return [
-        f"Both parties hold the same {what}, digest {model.digest().hex()[:16]}",
+        f"Both parties hold the same {_size(model)}, digest {model.digest().hex()[:16]}",
         *_accuracy(trained),
         *([] if outcome.scores is None else score_grids(outcome.scores.table, classes)),
         *follows_lines(trained.follows, agreed.peer, holds_class=agreed.peer not in agreed.schema.class_owners),
@@ -190,6 +183,14 @@ def result_lines(trained: Trained, path: Path) -> list[Block]:
         f"Wrote {path}: `cotally show {path}` prints it",
         *([key_text(outcome.key)] if outcome.key else []),
     ]
+
+
+def _size(model: Model) -> str:
+    match model:
+        case Tree():
+            return f"tree: {counted(model.size, 'node')}, depth {model.depth}"
+        case NaiveBayes():
+            return f"naive Bayes model: {len(model.schema.attributes)} attributes"
 
 
 def _accuracy(trained: Trained) -> list[str]:

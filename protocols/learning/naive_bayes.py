@@ -198,7 +198,11 @@ def commonest_share(model: Model) -> float | None:
 
 def gives_shares(model: Model) -> bool:
     """Return whether the model knows the shares of the classes where a row ends."""
-    return not isinstance(model, Tree) or model.has_counts or all(leaf.tenths for leaf in leaves_below(model.root))
+    match model:
+        case Tree():
+            return model.has_counts or all(leaf.tenths for leaf in leaves_below(model.root))
+        case NaiveBayes():
+            return True
 
 
 def rarer_class(model: Model) -> int | None:

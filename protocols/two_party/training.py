@@ -15,6 +15,7 @@ Both sides run the same code; which of them chooses, or holds the key, follows f
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import assert_never
 
 from protocols.counting.checks import Checks, Plausibility
 from protocols.counting.estimated import Estimator
@@ -195,10 +196,15 @@ class _Run:
             ranking = SecretRanking(estimator, classes, self._terms.growth, gates, self._resumed.answers)
         counts = tuple(max(0, count) for count in class_counts)
         learned: tuple[Model, int]
-        if self._terms.learner is Learner.NAIVE_BAYES:
-            learned = yield from self._count_bayes(self._refined(kept), counts)
-        else:
-            learned = yield from self._grow(self._refined(kept), ranking, counts)
+        match self._terms.learner:
+            case Learner.TREE:
+                learned = yield from self._grow(self._refined(kept), ranking, counts)
+            case Learner.NAIVE_BAYES:
+                learned = yield from self._count_bayes(self._refined(kept), counts)
+            case Learner.RULES:
+                raise InputError("rules have a run of their own")
+            case unknown:
+                assert_never(unknown)
         model, computations = learned
         correct = yield from in_phase(kept.count_correct(model), Phase.HELD_OUT)
         return _Grown(model, computations, correct, key)

@@ -202,17 +202,27 @@ def check_shared(model: Model, parties: tuple[str, str]) -> None:
     owners = {model.schema.attributes[column].party for column in model.columns}
     if not owners <= set(parties):
         raise InputError(f"the model reads columns of others than {' and '.join(parties)}")
-    if isinstance(model, NaiveBayes):
-        Contest(model, parties[0])
+    way_of(model, parties[0], probabilities=False)
 
 
 def way_of(model: Model, asker: str, *, probabilities: bool) -> ModelWay:
     """Return how one party asks the other for the classes of rows by a model."""
-    if isinstance(model, Tree):
-        return TreeWay(Routes(model, asker, probabilities=probabilities))
-    if probabilities:
+    if probabilities and hides_shares(model):
         raise InputError(NO_SHARES)
-    return BayesWay(Contest(model, asker), model.schema.classes)
+    match model:
+        case Tree():
+            return TreeWay(Routes(model, asker, probabilities=probabilities))
+        case NaiveBayes():
+            return BayesWay(Contest(model, asker), model.schema.classes)
+
+
+def hides_shares(model: Model) -> bool:
+    """Return whether two parties get classes alone by a model, and not the shares of the classes."""
+    match model:
+        case Tree():
+            return False
+        case NaiveBayes():
+            return True
 
 
 NO_SHARES = (

@@ -22,13 +22,21 @@ _CHANCE: _Json = {"type": "number", "minimum": 0, "maximum": 1}
 
 def schema_of(model: KeptResult) -> str:
     """Return the schema as text."""
-    fields = _sets(model) if isinstance(model, JointItemsets) else _classes(model)
-    formats = {Tree: tree_file.FORMAT, NaiveBayes: bayes_file.FORMAT}
-    name = formats.get(type(model), itemset_file.FORMAT)
-    name = itemset_file.WITHOUT_COUNTS if isinstance(model, JointItemsets) and not model.has_counts else name
-    top: dict[str, object] = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": name}
-    top |= {"$defs": {"node": _node(model)}} if isinstance(model, Tree) else {}
+    name, fields, more = _of_kind(model)
+    top = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": name, **more}
     return json.dumps({**top, **_object({"format": {"const": name}, **fields})}, indent=1) + "\n"
+
+
+def _of_kind(model: KeptResult) -> tuple[str, _Json, _Json]:
+    """Return the format's name, the fields, and what else stands at the top."""
+    match model:
+        case Tree():
+            return tree_file.FORMAT, _classes(model), {"$defs": {"node": _node(model)}}
+        case NaiveBayes():
+            return bayes_file.FORMAT, _classes(model), {}
+        case JointItemsets():
+            name = itemset_file.FORMAT if model.has_counts else itemset_file.WITHOUT_COUNTS
+            return name, _sets(model), {}
 
 
 def _object(fields: _Json, *may: str) -> dict[str, Any]:

@@ -4,7 +4,7 @@ Shares stand as a line from end to end with a dot for the estimate, or as lines 
 upward. A tree has its root at the left, a box per node, the classes of its records as a bar in colours and patterns.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil, floor, log10
 from typing import Any, NamedTuple
@@ -507,14 +507,18 @@ class ModelDisplay:
     levels: bool = True
 
 
-_SHOWN: Mapping[type[KeptResult], ModelDisplay] = {
-    Tree: ModelDisplay(lambda tree, levels, marked: [Branches(tree_lines(tree, levels, marked))], tree_svg, to_dot),
-    NaiveBayes: ModelDisplay(
-        lambda model, _levels, _marked: bayes_parts(model), lambda model, _levels: bayes_svg(model), levels=False
-    ),
-    JointItemsets: ModelDisplay(lambda found, levels, _marked: joint_parts(found, levels), joint_svg),
-}
+_TREE = ModelDisplay(lambda tree, levels, marked: [Branches(tree_lines(tree, levels, marked))], tree_svg, to_dot)
+_BAYES = ModelDisplay(
+    lambda model, _levels, _marked: bayes_parts(model), lambda model, _levels: bayes_svg(model), levels=False
+)
+_ITEMSETS = ModelDisplay(lambda found, levels, _marked: joint_parts(found, levels), joint_svg)
 
 
 def shown(model: KeptResult) -> ModelDisplay:
-    return _SHOWN[type(model)]
+    match model:
+        case Tree():
+            return _TREE
+        case NaiveBayes():
+            return _BAYES
+        case JointItemsets():
+            return _ITEMSETS

@@ -315,15 +315,17 @@ def _crossed(finished: Finished) -> Iterator[tuple[str, str]]:
 
 
 def _model_text(model: KeptResult) -> str:
-    if isinstance(model, JointItemsets):
-        rules = "" if model.reached is None else f", and which of their rules have a {model.reached.metric} of "
-        least = "" if model.reached is None else f"{model.reached.least} or more"
-        of = "" if model.has_counts else f", which of the sets asked about are frequent{rules}{least}, and no count"
-        return f"{len(model.frequent):,} frequent sets{of}"
-    if isinstance(model, Tree):
-        shares = " with the share of every class in tenths" if model.growth.leaves == Leaves.TENTHS else ""
-        return f"tree of {counted(model.size, 'node')}, depth {model.depth}: {_SPLITS}{shares}"
-    return "naive Bayes: how likely each value is in each class"
+    match model:
+        case JointItemsets():
+            rules = "" if model.reached is None else f", and which of their rules have a {model.reached.metric} of "
+            least = "" if model.reached is None else f"{model.reached.least} or more"
+            of = "" if model.has_counts else f", which of the sets asked about are frequent{rules}{least}, and no count"
+            return f"{len(model.frequent):,} frequent sets{of}"
+        case Tree():
+            shares = " with the share of every class in tenths" if model.growth.leaves == Leaves.TENTHS else ""
+            return f"tree of {counted(model.size, 'node')}, depth {model.depth}: {_SPLITS}{shares}"
+        case NaiveBayes():
+            return "naive Bayes: how likely each value is in each class"
 
 
 _SPLITS = "which column splits which node, and the class of each leaf"
