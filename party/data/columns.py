@@ -392,7 +392,7 @@ def _merge(column: Column, treatment: ColumnTreatment, labels: _Labels) -> froze
     others = merged.labels - {OTHER}
     if others:
         records, least = sum(map(labels.frequency.__getitem__, others)), treatment.smallest_value
-        share = 100 * records // len(column.cells)
+        share = round(100 * records / len(column.cells))
         numbers = {"kept": len(kept), "others": len(others), "records": records, "rare": merged.rare, "smallest": least}
         labels.remarks.append(About.MERGED(**numbers, share=share))
     labels.absorbed |= merged.absorbed or not kept

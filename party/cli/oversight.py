@@ -1,4 +1,4 @@
-"""What one side looks at: `check`, `plan`, `status`, `cancel`, `ledger`."""
+"""What people of one side oversee: `check`, `plan`, `status`, `approve`, `refuse`, `cancel`, `ledger`."""
 
 import argparse
 from collections.abc import Callable
