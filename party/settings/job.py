@@ -39,7 +39,7 @@ from protocols.terms import (
 )
 
 USUAL_THETA: Final = "2/3"
-"""As far from 1/2 as the usual `[agree] odds` allow: nearer to it, estimates say less, and leave no set uncounted."""
+"""As far from 1/2 as the usual `[agree] odds` allow: nearer to it, estimates say less, so that every set is counted."""
 BALANCED: Final = "balanced"
 _USUAL: Final[Mapping[str, Any]] = {
     "method": Method.SMC,
@@ -53,7 +53,7 @@ _USUAL: Final[Mapping[str, Any]] = {
     "max_len": 4,
     "most_sets": 1000,
 }
-"""What a job has that says nothing, and overrides the defaults of terms; of a tree more follows from `reveal`."""
+"""What a job is where it leaves keys out, and their terms have other defaults or none."""
 _SAID: Final = {
     "learner": "what is learned: a tree, naive Bayes (from exact counts), or association rules",
     "method": '"smc" compares all candidates exactly, "hybrid" the best of estimates, "randomized" none',
@@ -128,8 +128,7 @@ def usual_splits(method: Method, reveal: Reveal) -> Splits:
 def job_keys() -> Declared:
     """Return the keys of a job, of any learner; what is usual stays open where it follows from other keys."""
     kinds = {"learner": Pick(Learner)} | {_key(name): kind for name, kind in kinds_of(Terms).items()}
-    usual = {**defaults_of(Terms), **defaults_of(RuleTerms), **_USUAL}
-    usual |= {"learner": Learner.TREE, "key_bits": USUAL_KEY_BITS}
+    usual = {**_usual(Terms), "learner": Learner.TREE}
     usual |= dict.fromkeys(("max_depth", "min_leaf", "impurity", "splits"), REQUIRED)
     return {
         name: Key(kind, usual.get(name, REQUIRED), _SAID[name])
@@ -189,9 +188,9 @@ def usual_terms(class_name: str | None, people: int, leaves: Leaves = Leaves.LAB
 
 def _terms(job: Section, learner: Learner, key_floor: int, people: int, classes: Mapping[str, int] | None) -> Terms:
     of = LEARNERS[learner]
-    usual = {**defaults_of(of), **defaults_of(RuleTerms), **_USUAL, "key_bits": max(key_floor, USUAL_KEY_BITS)}
+    usual = _usual(of, key_floor)
     if of is TreeTerms:
-        usual |= _usual_of_trees(job, people)
+        usual |= _usual_of_trees(job, usual, people)
     kinds = {**_kinds(of), "key_bits": replace(KEY_BITS, low=key_floor)}
     balances = "weights" in kinds and job.raw("weights", None) == BALANCED
     if balances and classes is not None and not classes:
@@ -201,6 +200,11 @@ def _terms(job: Section, learner: Learner, key_floor: int, people: int, classes:
     values = {name: job.value(_key(name), kind, usual.get(name, REQUIRED)) for name, kind in kinds.items()}
     values |= {"weights": balancing_weights(classes or {})} if balances else {}
     return terms_of({**values, "learner": learner, "rules": _rules(job, usual) if of is MiningTerms else None})
+
+
+def _usual(of: type[Terms], key_floor: int = KEY_FLOOR) -> dict[str, Any]:
+    """Return what each term is that a job leaves out; of a tree more follows from `reveal`."""
+    return {**defaults_of(of), **defaults_of(RuleTerms), **_USUAL, "key_bits": max(key_floor, USUAL_KEY_BITS)}
 
 
 def _key(name: str) -> str:
@@ -221,11 +225,10 @@ def _rules(job: Section, usual: Mapping[str, Any]) -> RuleTerms:
     return RuleTerms(**values | {"absent": tuple(dict.fromkeys(map(plain_text, values["absent"])))})
 
 
-def _usual_of_trees(job: Section, people: int) -> dict[str, Any]:
+def _usual_of_trees(job: Section, usual: Mapping[str, Any], people: int) -> dict[str, Any]:
     """Return what follows from what is revealed."""
-    kinds, usual = kinds_of(TreeTerms), {**defaults_of(TreeTerms), **_USUAL}
-    named = ("method", "reveal", "noise", "leaves")
-    method, reveal, noise, leaves = (job.value(name, kinds[name], usual.get(name)) for name in named)
+    kinds, named = kinds_of(TreeTerms), ("method", "reveal", "noise", "leaves")
+    method, reveal, noise, leaves = (job.value(name, kinds[name], usual[name]) for name in named)
     return {
         "max_depth": usual_depth(reveal),
         "min_leaf": usual_leaf(reveal, noise, people, leaves),

@@ -49,6 +49,7 @@ class AskedCount:
 
 
 Vectors = Mapping[Expression, Sequence[AskedCount]]
+"""Counts by the chooser's part of what their records satisfy."""
 K = TypeVar("K")
 Extend = Callable[[Sequence[Expression]], Role[Sequence[K]]]
 
@@ -64,7 +65,6 @@ def keep_keys(kept: dict[Expression, K], vectors: Vectors, extend: Extend[K]) ->
         kept.update(zip(new, (yield from extend(new)), strict=True))
 
 
-"""Counts by the chooser's part of what their records satisfy."""
 Totals = dict[int, tuple[int, int]]
 """A share of each count by its place, and the largest that it can be: one less than a power of two."""
 QueryPart = tuple[int, int]

@@ -12,8 +12,8 @@ windows about `14d` exchanges.
 
 Deviations from the paper: the root's class counts are known beforehand; where the window takes all candidates left,
 nothing is ranked; a tree may be limited. A branch of too few records is a leaf of its parent's label, as the paper's
-empty one. An attribute without two larger ones has no gain, estimated or exact, and a node whose window has no other
-attribute is a leaf: so a node never reveals more than a window of counts.
+empty one. An attribute of which fewer than two branches are large enough has no gain, estimated or exact, and a node
+whose window has no other attribute is a leaf: so a node never reveals more than a window of counts.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""A model as one Python file that needs no package: what `scored` runs, gathered from the sources it stands in."""
+"""A model as one Python file that needs no package: the functions of `scored` and all that they call, as source."""
 
 import ast
 import json

@@ -1,4 +1,4 @@
-"""What an exported Python file runs, beside what reads cells: the file has the source of both, and needs no package."""
+"""What an exported Python file runs: its source is written into the file, with that of what reads cells."""
 
 import csv
 import itertools
