@@ -1,7 +1,7 @@
 """Which jobs run at once and which wait until people have signed them: `[agree] approve` (FAULTS 103).
 
-It is asked as soon as the settings allow the job, before our table and what was revealed before are looked at: what
-these refuse, a peer would learn without a signature. No signature widens a bound. A job that waits is put on
+It is asked as soon as the settings allow the job, before our table and what was revealed before are looked at: else a
+peer would learn without a signature what these refuse. No signature widens a bound. A job that waits is put on
 record with what it would reveal, and stays there: proposed again, in whatever session, it is the same. The digest that
 people sign is under our secret, over the peer, the job, our table and how it is disguised. So another term, or another
 table of ours, is another proposal; and with another table, or list, of the peer's than an approved job began with, or

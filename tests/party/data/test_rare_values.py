@@ -92,7 +92,7 @@ def test_values_of_few_are_not_named_and_edges_are_no_records_own() -> None:
     assert "one value is left" in said(treated(["a"] * 20 + ["b"] * 9))[-1]
     cells = ["a"] * 90 + ["b"] * 80 + ["c"] * 70 + ["d"] * 50 + ["e"] * 47
     assert said(treated(cells, max_values=4)) == (
-        "the 3 commonest values are kept; 2 others (97 records, 28%) are 'other'",
+        "the 3 commonest values are kept; 2 others (97 records, 29%) are 'other'",
     )
     assert said(treated(cells, max_values=2)) == (
         f"the commonest value is kept; 4 others (247 records, 73%) are 'other'{GIVEN_UP.format(73)}",

@@ -14,23 +14,24 @@ import pytest
 
 from party.cli import train
 from party.errors import PeerLostError
-from party.keys.identity import read_identity, signatures
+from party.keys.identity import read_identity, signatures, signed_here
 from party.node import approval
-from party.node.approval import MOST_WAITING, decide, is_bounded
+from party.node.aligning import Offers
+from party.node.approval import MOST_WAITING, Approvals, decide, is_bounded
 from party.node.session import propose_job
 from party.records.approvals import Proposal, decision_statement, proposals
 from party.records.journal import cancel_run, open_journal, recorded_runs
-from party.records.ledger import PeerEntries, join_ledger
+from party.records.ledger import PeerEntries, PeerName, has_ledger, join_ledger
 from party.records.ledger_entries import DecisionEntry, WouldReveal
 from party.records.tally import dealings
-from party.settings.party import Acceptance, LifeBounds
+from party.settings.party import Acceptance, LifeBounds, read_party_config
 from party.show.ledger import cancelled_text, dealings_lines, open_run_lines, proposal_lines
 from protocols.errors import DisagreementError, InputError, NotApprovedError
 from protocols.jobs import Align, Crosstab, CrosstabTerms, Job, Predict, PredictionTerms, Receiver, Train
 from protocols.messages import CountShares, Verdict
 from protocols.role import Message
-from protocols.terms import Learner, RuleTerms, Terms
-from protocols.two_party.agreement import _PEER_WANTS
+from protocols.terms import ALL, Learner, RuleTerms, Terms
+from protocols.two_party.agreement import _PEER_WANTS, Objection
 from tests.party.node.test_going_on import Meeting, assert_done, until
 from tests.support.cases import correlated
 from tests.support.channels import memory_channels
@@ -172,6 +173,7 @@ def test_what_people_read_of_a_job_ends_where_a_text_of_the_peers_does(tmp_path:
 BAYES = make_terms(method="smc", learner=Learner.NAIVE_BAYES)
 RULES = make_terms(learner=Learner.RULES, rules=RuleTerms(Fraction(1, 2), 2, 9), method="smc")
 NOISY = make_terms(method="smc", noise=Fraction(1), max_depth=2)
+NOISY_COPIES = make_terms(method="hybrid", omega=ALL, theta=Fraction(7, 10), noise=Fraction(1), max_depth=2)
 
 
 @pytest.mark.parametrize(
@@ -335,6 +337,44 @@ def test_an_approval_holds_for_no_changed_job(tmp_path: Path, changed: Any) -> N
     assert waits(other)
     assert len(proposed(sessions)) == 2
     sessions.run()  # the control: what was approved runs
+
+
+def test_an_approval_holds_for_this_peer_key_data_set_and_who_proposes_alone(tmp_path: Path) -> None:
+    sessions = by_hand(tmp_path, more="")
+    assert waits(sessions)
+    sign(sessions, "Ann")
+    (signed,), local, folder = proposed(sessions), sessions.local("alice"), tmp_path / "alice"
+    config = read_party_config(folder / "party.toml", CASE.terms.key_bits)
+    with join_ledger(folder, local.secrets.coins) as ledger:
+
+        def judge(peer: PeerName = signed.peer, *, initiates: bool = False, **changed: Any) -> Approvals:
+            pages = PeerEntries(ledger, peer, lambda: MAY)
+            return Approvals(replace(local, **changed), config, pages, Offers(), signed_here(folder), initiates)
+
+        def flaw(found: Objection | None) -> str:
+            assert found is not None
+            return found.reason
+
+        other, job = replace(signed.peer, name="carl"), Train(CASE.terms)
+        session = judge()
+        assert session.judge_job(job) is None  # the control
+        assert "carl proposes job" in flaw(judge(other).judge_job(job))
+        assert "bob proposes job" in flaw(judge(replace(signed.peer, fingerprint="00")).judge_job(job))
+        assert "we propose job" in flaw(judge(initiates=True).judge_job(job))
+        assert "bob proposes job" in flaw(judge(dataset="other").judge_job(job))
+        session.local = replace(sessions, case=moved(0)).local("alice")  # read again meanwhile
+        assert "bob proposes job" in flaw(session.judge_tables("table", b"theirs"))
+        for seed in range(MOST_WAITING - 1):
+            assert "carl proposes job" in flaw(judge(other).judge_job(Train(with_terms(CASE, seed=100 + seed).terms)))
+        more = Train(with_terms(CASE, seed=99).terms)
+        assert f"{MOST_WAITING} jobs of carl wait" in flaw(judge(other).judge_job(more))
+        assert "bob proposes job" in flaw(judge().judge_job(more))
+
+
+def test_a_job_of_few_people_is_proposed_with_the_counts_of_its_root(tmp_path: Path) -> None:
+    sessions = by_hand(tmp_path, with_terms(CASE, method="smc", min_leaf=60))
+    assert waits(sessions)
+    assert (proposed(sessions)[0].said.reveals.likely_counts or 0) > sum(CASE.sizes["alice"])
 
 
 def test_an_approved_job_holds_for_the_table_of_the_peer_with_which_it_began(tmp_path: Path) -> None:
@@ -559,9 +599,12 @@ SMC = make_terms(method="smc")
         (NOISY, {"epsilon": Fraction(1)}, {}),
         (make_terms(method="randomized"), {}, {"most_bits": None}),
         (RULES, {"most_counts": 9, "most_sets": 9}, {"most_counts": 9}),
+        (NOISY_COPIES, {"epsilon": Fraction(1)}, {"epsilon": Fraction(1), "odds": None}),
         (Crosstab(CrosstabTerms("b", "a", None)), {"most_counts": 9}, {}),
+        (Crosstab(CrosstabTerms("b", "a", None)), {"most_counts": 9}, {"most_counts": 9, "most_runs": None}),
         (Crosstab(CrosstabTerms("b", "a", Fraction(1))), {"epsilon": Fraction(1)}, {}),
         (ANSWERS, {"most_predictions": 5}, {"most_predictions": None}),
+        (ANSWERS, {"most_predictions": 5}, {"most_predictions": 5, "most_bits": None}),
     ],
 )
 def test_a_job_is_within_bounds_if_each_bound_that_counts_what_it_reveals_is_a_number(
@@ -612,6 +655,10 @@ def test_a_name_that_looks_like_one_that_has_signed_is_no_other_person(tmp_path:
     assert waits(sessions)
     with pytest.raises(InputError, match="no job of the name 00 was proposed here"):
         decide(tmp_path / "alice", sessions.local("alice").secrets.coins, "00", "Ann", approved=True)
+    Sessions(tmp_path / "new", CASE)
+    with pytest.raises(InputError, match="no job of the name 00 was proposed here"):
+        decide(tmp_path / "new" / "alice", sessions.local("alice").secrets.coins, "00", "Ann", approved=True)
+    assert not has_ledger(tmp_path / "new" / "alice")
     sign(sessions, "Jos\u00e9 O'Neill")  # the control: another person
     sessions.run()
 
