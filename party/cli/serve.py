@@ -22,12 +22,13 @@ from party.names import Address
 from party.node.aligning import OwnRows, load_common
 from party.node.inputs import pinned_peer, with_workers
 from party.node.line import listen_for_peer
+from party.node.metrics import shown_over_http
 from party.node.players import Host, Matched, Predicted, Trained
 from party.node.runs import beside
 from party.node.session import run_session
 from party.settings.party import read_party_config
 from party.show.log import AS_JSON, finished_text, incident, log_event, log_problem, session_text, start_log, stop_log
-from party.show.metrics import Watched, metrics_line, shown_over_http
+from party.show.metrics import Watched, metrics_line
 from party.show.notices import notes_once
 from party.show.parties import expiry_lines
 from party.show.prediction import other_model_lines
@@ -136,7 +137,7 @@ def _watched(watched: Watched, where: Address | None) -> Iterator[Watched]:
     if where is None:
         yield watched
         return
-    with shown_over_http(watched, where) as address:
+    with shown_over_http(watched.rows, where) as address:
         note(metrics_line(address))
         yield watched
 

@@ -44,7 +44,7 @@ _FILES = (
 )
 _QUOTED = re.compile(r"""'([^'\n]+)'|"([^"\n]+)\"""")
 _CSV = re.compile(r"CSV Error on Line: (\d+)$", re.MULTILINE)
-_COLUMN = re.compile(r'converting column "([^"\n]*)"', re.MULTILINE)
+_COLUMN = re.compile(r"^Column (.+) is being ", re.MULTILINE)
 _FILE = re.compile(r"^ *file = (.+)$", re.MULTILINE)
 
 
@@ -124,7 +124,7 @@ def _is_file(name: str) -> bool:
 def _failure(query: TableQuery, kind: str, text: str) -> DataError:
     """Return what went wrong, without a cell."""
     if line := _CSV.search(text):
-        column, file = ([*found.finditer(text)][-1:] for found in (_COLUMN, _FILE))  # a cell may stand before
+        column, file = ([*found.finditer(text)][-1:] for found in (_COLUMN, _FILE))  # cells stand before
         return DataError(
             f"the line, or a cell in it, is not what the query takes it for: {_CAST}",
             path=Path(query.file(file[0][1])) if file else query.path,

@@ -42,6 +42,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "nohead.csv").write_text(f"1,{CANARY}\n2,n\n3,n\n")
     for name in ("ragged", CANARY):
         (tmp_path / f"{name}.csv").write_text(f"id,age\n1,2\n2,3,{CANARY}\n")
+    feigned = 'Column x is being converted as type y\n  file = z\nError when converting column "x". Could not'
+    (tmp_path / "feigned.csv").write_text(f"id,age\n1,5\n2,'{feigned}'\n")
     return tmp_path
 
 
@@ -101,6 +103,7 @@ def test_a_column_of_no_use_matters_only_where_it_is_used(folder: Path, cell: st
 RAGGED = "auto_detect = false, header = true, columns = {'id': 'INT', 'age': 'INT'}"
 NO_HEAD = "read_csv('nohead.csv', header=true, types=['VARCHAR', 'INT'])"
 CELL = "SET VARIABLE v = (SELECT age FROM 'bad.csv' LIMIT 1 OFFSET 1)"
+FEIGNED = "SELECT * FROM read_csv('feigned.csv', quote = '''', delim = ',', header = true, types = {'age': 'INT'})"
 REFUSED = [
     ("SELEC 1", r"the query in .*party\.toml: DuckDB cannot use it: syntax error at or near .*; mend it"),
     ("SELECT foo FROM 'bad.csv'", 'Referenced column "foo" not found'),
@@ -111,6 +114,7 @@ REFUSED = [
     ("SELECT CAST(age AS INT) FROM 'bad.csv'", r"bad\.csv, line 3, column 'age': the line, or a cell"),
     ("SELECT CAST(upper(age) AS INT) AS a FROM 'bad.csv'", "a cell cannot be converted to the type that it asks for: "),
     ("SELECT * FROM read_csv('bad.csv', types={'age': 'INT'})", r"bad\.csv, line 3, column 'age': the line, or a cell"),
+    (FEIGNED, r"feigned\.csv, line 3, column 'age': the line, or a cell"),
     (f"SELECT * FROM read_csv('ragged.csv', {RAGGED})", r"ragged\.csv, line 3: the line, or a cell in it"),
     (
         "SELECT * FROM read_csv('ragged.csv', delim = ';', columns = {'a': 'INT', 'b': 'INT'})",

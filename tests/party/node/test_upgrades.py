@@ -108,9 +108,11 @@ def test_an_upgrade_says_what_it_did_only_when_it_is_done_and_copies_are_on_the_
         sync(handle)
 
     monkeypatch.setattr(os, "fsync", noting)
-    ended = cotally_here("upgrade", folder)
+    with contextlib.closing(sqlite3.connect(folder / "ledger.sqlite")) as other:
+        other.execute("SELECT * FROM sqlite_master").fetchall()  # so that the ledger has a log beside it
+        ended = cotally_here("upgrade", folder)
     kept = files(copies)
-    assert {f".{file}" for file in kept} <= synced
+    assert {copies.name, ".ledger.sqlite-wal", *(f".{file}" for file in kept)} <= synced
     assert "would" not in ended.out
     for text in (said, ended.out.splitlines()[-1]):
         assert set(text.rpartition(": ")[2].split(", ")) == {*kept}
@@ -366,6 +368,8 @@ def test_an_upgrade_that_is_cut_off_anywhere_is_done_by_the_next(
                 upgrade(held, changes(folder))
         assert cotally_here("upgrade", folder).code == 0
         assert contents_of(folder) == contents_of(whole)
+        before = files(unpacked(release, tmp_path / "before") / "alice")
+        assert files(copies_of(folder)).items() <= before.items()  # those of the first time
 
 
 def test_links_that_have_answered_an_older_page_answer_no_other_and_the_rest_go_on(tmp_path: Path) -> None:

@@ -2,16 +2,20 @@
 
 import re
 import socket
+import threading
 from contextlib import ExitStack, suppress
 from pathlib import Path
+from socketserver import ThreadingMixIn
+from typing import Any
 from urllib.request import urlopen
 
 import pytest
 
 from party.names import Address
+from party.node import metrics
+from party.node.metrics import shown_over_http
 from party.records.ledger import LEDGER_FILE
-from party.show import metrics
-from party.show.metrics import Watched, shown_over_http
+from party.show.metrics import Watched
 from protocols.errors import DisagreementError, NotApprovedError
 from tests.support.channels import memory_channels
 from tests.support.identities import create_identity
@@ -26,7 +30,7 @@ def watched(tmp_path: Path) -> Watched:
 
 
 def test_what_cannot_be_read_is_left_out_alone(watched: Watched) -> None:
-    with shown_over_http(watched, HERE) as address:
+    with shown_over_http(watched.rows, HERE) as address:
         whole = urlopen(f"http://{address}/metrics", timeout=20).read().decode()
         (watched.folder / LEDGER_FILE).write_bytes(b"spoilt")
         (watched.folder / LEDGER_FILE).chmod(0o600)
@@ -39,7 +43,7 @@ def test_what_cannot_be_read_is_left_out_alone(watched: Watched) -> None:
 
 @pytest.mark.parametrize("served", ["127.0.0.1", "localhost", "0.0.0.0"])
 def test_a_website_whose_name_leads_to_this_machine_reads_nothing(watched: Watched, served: str) -> None:
-    with shown_over_http(watched, Address(served, 0)) as address:
+    with shown_over_http(watched.rows, Address(served, 0)) as address:
         told = {
             host: answer_to(address.port, host)
             for host in (str(address), f"LOCALHOST:{address.port}", f"evil.example:{address.port}", "evil.example", "")
@@ -64,7 +68,7 @@ def test_who_takes_too_long_to_ask_is_cut_off_in_silence(
 ) -> None:
     monkeypatch.setattr(metrics, "CALL_SECONDS", 0.2)
     with (
-        shown_over_http(watched, HERE) as address,
+        shown_over_http(watched.rows, HERE) as address,
         socket.create_connection((address.host, address.port), 20) as caller,
     ):
         caller.sendall(b"GET /met")
@@ -79,6 +83,8 @@ def test_who_takes_too_long_to_ask_is_cut_off_in_silence(
                 break
         else:
             pytest.fail("it was not cut off")
+        metrics._shut(caller)
+    metrics._shut(caller)  # which ended just before it was cut off
     assert capfd.readouterr().err == ""
 
 
@@ -87,15 +93,33 @@ def test_few_are_heard_at_once_and_the_page_is_there_again_when_they_are_gone(
 ) -> None:
     monkeypatch.setattr(metrics, "MOST_CALLERS", 3)
     monkeypatch.setattr(metrics, "CALL_SECONDS", 600.0)
-    with shown_over_http(watched, HERE) as address, ExitStack() as callers:
+    with shown_over_http(watched.rows, HERE) as address, ExitStack() as callers:
         where = (address.host, address.port)
         waiting = [callers.enter_context(socket.create_connection(where, 20)) for _ in range(4)]
         assert waiting[-1].recv(1) == b""
+        assert all(each.daemon for each in threading.enumerate() if isinstance(each, threading.Timer))
         for each in waiting:
             each.shutdown(socket.SHUT_WR)
             each.recv(1)
         for _ in range(6):
             assert any(is_shown(address) for _ in range(1000))  # the last caller may still be going
+
+
+def test_a_caller_for_whom_no_thread_is_left_keeps_no_place_and_is_named_nowhere(
+    watched: Watched, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    begin, left = ThreadingMixIn.process_request, iter(range(3))
+
+    def begins(server: Any, request: Any, caller: object) -> None:
+        if next(left, None) is not None:
+            raise RuntimeError("can't start new thread")
+        begin(server, request, caller)
+
+    monkeypatch.setattr(metrics, "MOST_CALLERS", 1)
+    monkeypatch.setattr(ThreadingMixIn, "process_request", begins)
+    with shown_over_http(watched.rows, HERE) as address:
+        assert [is_shown(address) for _ in range(4)] == [False, False, False, True]
+    assert capfd.readouterr().err == ""
 
 
 def is_shown(address: Address) -> bool:
