@@ -288,7 +288,7 @@ def would_reveal(local: PartyInputs, terms: Terms, sizes: Sizes) -> WouldReveal:
             return WouldReveal(counts=most, likely_counts=0)
         likely = rules.counts
     elif terms.reveals_counts:
-        likely = most_counts(domains, classes, train, terms, max(1, round(guess_splits(domains, terms, train))))
+        likely = most_counts(domains, classes, train, terms, round(guess_splits(domains, terms, train)))
     means = measure(terms, local, local.computing.encryption, available_cpus())
     cost = forecast(sizes, terms, means, rules=rules)
     read = None
