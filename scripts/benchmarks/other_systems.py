@@ -239,7 +239,7 @@ def measure_spu(case: Case, halves: Halves, others: Others) -> Row:
         raise SystemExit(f"SPU says something new:\n{done.stderr[-2000:]}")
     ways = [int(sent[1]) / 1e6, int(sent[2]) / 1e6]
     figures = {"processor": children_seconds() - before, "megabytes": sum(ways), "busiest": max(ways)}
-    return {**row, "seconds": float(seconds[1]), **figures, "nodes": 2 ** (_LEVELS + 1) - 1}
+    return {**row, "seconds": float(seconds[1]), **figures}
 
 
 def codes_of(halves: Halves) -> tuple[list[NDArray[np.uint8]], NDArray[np.uint8]]:
