@@ -30,6 +30,7 @@ class About(Enum):
     IDS_APART = auto()  # few ids are spelled otherwise than the others, in what the normal form keeps apart
     IDS_ROUNDED = auto()  # ids are numbers of more than 15 digits, whose further digits are all 0
     ITEMS_LEFT_OUT = auto()  # fewer than `smallest` persons have these items, or lack them
+    FOLDED = auto()  # a column was left out, since all but one of its values are held by too few
     IDENTIFIER = auto()  # a column was left out, since its cells nearly all differ
     CLASS_GIVEN = auto()  # a column gives the class of every record
     TREATED = auto()  # what became of a column; its remarks are notices of the kinds below

@@ -81,15 +81,26 @@ def read_share(
 
     label = {} if class_name is None else {class_name: made(class_name)}
     classes = next((column.codes for column, _ in label.values()), None)
-    both = {name: label.get(name) or made(name, classes) for name in plans}
+    folded = [name for name in plans if name != class_name and _is_folded(looked[name], chosen[name])]
+    if len(folded) == len(plans):
+        raise DataError("too few records differ in each column: lower smallest_value, or bring more", path=frame.path)
+    both = {name: label.get(name) or made(name, classes) for name in plans if name not in folded}
     apart = [] if isinstance(id_column, str) else spelled_apart(people.ids, who.form)
     ids = spelt_notices([frame.ids(name) for name in who.names])
     columns = [looks.column for looks in looked.values()]
-    notices = (*frame.notices, *ids, *apart, *[*taken_notices(columns), *spelt_notices(columns)], *_remarks(both))
+    few = [About.FOLDED(column=name) for name in folded]
+    notices = (*frame.notices, *few, *ids, *apart, *[*taken_notices(columns), *spelt_notices(columns)], *_remarks(both))
     treated = {name: column for name, (column, _) in both.items()}
     notices = (*notices, *_class_told(treated, class_name))
     marks = {name: _marks(form, plan) for name, plan in plans.items()}
     return _share(party, people, class_name is not None, treated, marks, notices)
+
+
+def _is_folded(looks: Looks, treatment: ColumnTreatment) -> bool:
+    """Return whether too few records differ from all others: the column's name alone may show whose they are."""
+    cells = looks.column.cells
+    commonest: int = max([cells.missing, *cells.records.tolist()])
+    return 0 < len(cells) - commonest < treatment.smallest_value
 
 
 def _class_told(treated: Mapping[str, TreatedColumn], class_name: str | None) -> Iterator[Notice]:

@@ -140,6 +140,9 @@ _SENTENCES: Final[Mapping[About, str | Callable[..., str]]] = {
         "{left:,} items are left out, {kept:,} are columns: fewer than {smallest} persons have them, or lack them, and "
         "their names would show who"
     ),
+    About.FOLDED: (
+        "column {column!r}: left out, since too few records differ in it from the others, and its name would show who"
+    ),
     About.IDENTIFIER: "column {column!r}: left out, since nearly all its cells differ, as in an identifier",
     About.CLASS_GIVEN: (
         "column {column!r} alone gives the class of every record: if it is the class under another name, or known only "

@@ -173,6 +173,20 @@ def test_every_raw_cell_is_found_among_the_values(tmp_path: Path) -> None:
                 assert label == attribute.values[code]
 
 
+@pytest.mark.parametrize("others", ["0", ""])
+def test_a_column_in_which_too_few_people_differ_is_left_out_since_its_name_would_show_who(
+    tmp_path: Path, others: str
+) -> None:
+    """As a query makes one of a cell; one that ten people have, and one in which all are alike, are columns."""
+    held = [(i, 1 if i == 5 else others, 1 if i < 10 else others, "x", "ny"[i % 2]) for i in range(100)]
+    text = "id,canary,enough,alike,class\n" + "".join(f"r{','.join(map(str, row))}\n" for row in held)
+    for smallest, names in ((10, ["enough", "alike"]), (1, ["canary", "enough", "alike"])):  # the latter is the control
+        treatment = ColumnTreatment(missing="value", smallest_value=smallest)
+        share = share_of(tmp_path, text, None, treatments={"*": treatment}, ignore=[])
+        assert [each.name for each in share.attributes] == names
+        assert (About.FOLDED(column="canary") in share.notices) is (smallest > 1)
+
+
 def test_the_class_cuts_numbers_and_dates_takes_categories_together_and_leaves_noise_one_value(tmp_path: Path) -> None:
     rng = np.random.default_rng(11)
     ages, jobs, noise = rng.integers(18, 90, 2000), rng.integers(0, 6, 2000), rng.normal(0, 1, 2000).round(3)
