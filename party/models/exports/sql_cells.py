@@ -28,7 +28,7 @@ _FORMS = [
     for power in ("", "e0", "e+0", "e-0")
 ]
 _LEAST, _MOST, _LONGEST = 1e-20, 1e38, 24  # a double within writes at most this, and without exponent MAX_NUMBER
-_DATES = ("0000-00-00", "0000-00-00 00:00:00", "0000-00-00T00:00:00")
+_DAY_SHAPES = ("0000-00-00", "0000-00-00 00:00:00", "0000-00-00T00:00:00")
 _DAYS = ("0000-00-00%", "0000/00/00%", "0000.00.00%", "0%.0%.0000%")  # whatever may be one
 _MOMENTS = (*_DAYS, "%0:00%", "%0 day%", "P%0%", "-P%0%")
 _ZONES = ("", "Z", "+00", "-00", "+00:00", "-00:00")
@@ -144,7 +144,7 @@ class _Column:
         for value, texts in held.items():
             yield self._is_any(texts), _or_null(value)
         if any(map(plain_moment, reading.known)):
-            usual = f"{d} IN ({_listed(_DATES)}) OR {d} = '00:00:00' AND {t} < '24'"
+            usual = f"{d} IN ({_listed(_DAY_SHAPES)}) OR {d} = '00:00:00' AND {t} < '24'"
             yield f"({_is_like(d, _MOMENTS)}) AND NOT ({usual})", REFUSED
         if reading.ranges:
             yield self._unread(reading.dated), REFUSED
@@ -201,7 +201,7 @@ def _or_null(value: str | None) -> str:
 def _day(t: str, d: str) -> str:
     """Return the day of a text as the number 20240531; null if it is no day as databases write one."""
     rest = f"CASE WHEN SUBSTR({d}, 20) LIKE '.0%' THEN LTRIM(SUBSTR({d}, 21), '0') ELSE SUBSTR({d}, 20) END"
-    clock = _is_like(d, [f"{each}%" for each in _DATES[1:]])
+    clock = _is_like(d, [f"{each}%" for each in _DAY_SHAPES[1:]])
     in_range = " AND ".join(f"SUBSTR({t}, {place}, 1) < '6'" for place in (15, 18))
     timed = f"({clock}) AND {in_range} AND {rest} IN ({_listed(_ZONES)}) AND {d} NOT LIKE '%.{13 * '0'}%'"
     year, month = f"CAST(SUBSTR({t}, 1, 4) AS INTEGER)", f"SUBSTR({t}, 6, 2)"
@@ -213,4 +213,4 @@ def _day(t: str, d: str) -> str:
     )
     is_day = f"{year} > 0 AND SUBSTR({t}, 9, 2) BETWEEN '01' AND {last}"
     whole = f"CAST(REPLACE(SUBSTR({t}, 1, 10), '-', '') AS INTEGER)"
-    return f"CASE WHEN {d} = '{_DATES[0]}' OR {timed} THEN CASE WHEN {is_day} THEN {whole} END END"
+    return f"CASE WHEN {d} = '{_DAY_SHAPES[0]}' OR {timed} THEN CASE WHEN {is_day} THEN {whole} END END"
