@@ -247,7 +247,7 @@ def test_coins_that_are_not_as_declared_and_lies_told_too_often_are_caught() -> 
         responses = WARNER.randomize(codes, draw)
         return np.where((codes == 1) & (draw(b"again", 20) == 0)[:, None], codes, responses)
 
-    assert "column 0" in names(run(three, too_often, COARSE))
+    assert "column 0" in names(run(three, too_often))
     failures = run(WARNER, by_the_truth).failures
     assert {(t.cell, t.margin.truth) for t in failures if t.margin.columns == (0,)} == {((0,), (1,)), ((1,), (1,))}
 
