@@ -460,7 +460,7 @@ def test_what_a_peer_is_told_before_it_disagrees_is_on_record(tmp_path: Path) ->
     assert named["columns"] == [{"column": each.name, "values": list(each.values)} for each in table.attributes]
     assert (named["records"], named["class values"]) == (len(table), None)
     (told,) = dealings_of(sessions, "alice")
-    assert "the names of 2 columns (a0, a1) and of their 5 values, of" in "\n".join(dealings_lines(told, full=False))
+    assert "the names of 2 columns (a0, a1) and of their 5 values, as" in "\n".join(dealings_lines(told, full=False))
     sessions.differ = False
     sessions.run()
     assert [len(of_kind(contents(sessions, name), "columns")) for name in NAMES] == [1, 1]
