@@ -39,7 +39,7 @@ def shown_over_http(rows: Callable[[], Iterable[NumbersByLabel]], address: Addre
         server, thread = start_http_server(address.port, address.host, registry)
     except OSError as error:
         reason = error.strerror or "the address is not usable"
-        raise InputError(f"cannot show metrics at {address}: {reason}: name another by --metrics") from None
+        raise InputError(f"cannot show metrics at {address}: {reason}: name another address for metrics") from None
     _limit(server)
     where = Address(address.host, server.server_port)
     if where.host in LOOPBACK or where.host.startswith("127."):

@@ -332,7 +332,7 @@ def test_metrics_that_cannot_be_shown_end_in_a_line(pair: Pair, monkeypatch: pyt
         port = other.getsockname()[1]
         taken = cotally_here("serve", pair.alice, "--metrics", str(port))
     assert (taken.code, taken.err.splitlines()[-1]) == (
-        2, f"cotally: cannot show metrics at 127.0.0.1:{port}: Address already in use: name another by --metrics"
+        2, f"cotally: cannot show metrics at 127.0.0.1:{port}: Address already in use: name another address for metrics"
     )  # fmt: skip
     monkeypatch.setitem(sys.modules, "prometheus_client", None)
     without = cotally_here("serve", pair.alice, "--metrics", "0")

@@ -57,7 +57,7 @@ def named(source: str) -> list[str]:
 
 def test_no_room_but_the_command_lines_names_options() -> None:
     for room in ROOMS:
-        allowed = {"demo": ARGUMENTS, "models": {"--help"}}.get(room, set[str]())  # an exported file is a command itself
+        allowed = {"demo": ARGUMENTS, "models": {"--help"}}.get(room, set[str]())  # an export is a command
         assert {option for path in (PARTY / room).rglob("*.py") for option in named(path.read_text())} <= allowed
 
 
