@@ -16,6 +16,7 @@ from tests.support.processes import (
     finish,
     serving,
     start,
+    wait_for,
 )
 
 
@@ -34,12 +35,14 @@ def waiting(pair: Pair) -> list[dict[str, Any]]:
 
 def kept(pair: Pair) -> dict[str, Any]:
     """Return the job that waits, the last one, as soon as it is on record: the peer hears before that it does."""
-    return next(found[-1] for _ in range(1000) if (found := waiting(pair)))
+    wait_for(lambda: waiting(pair))
+    return waiting(pair)[-1]
 
 
 def signed_for_columns(pair: Pair, *names: str) -> dict[str, Any]:
     """Sign the job that waits again, since it reveals more by Bob's columns: one more than Alice has; return it."""
-    job = next(last for _ in range(1000) for last in waiting(pair)[-1:] if last.get("other") == "columns")
+    wait_for(lambda: any(last.get("other") == "columns" for last in waiting(pair)[-1:]), 60)
+    job = waiting(pair)[-1]
     assert [cotally("approve", str(pair.alice), job["run"], "--as", name).code for name in names] == [0] * len(names)
     return job
 
