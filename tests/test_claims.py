@@ -2,7 +2,6 @@
 
 import csv
 import re
-import sys
 from collections.abc import Iterator
 from fractions import Fraction
 from math import comb
@@ -10,6 +9,8 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+
+from tests.support.scripts import imported
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "scripts" / "benchmarks"
@@ -34,11 +35,8 @@ SCREENS = re.compile(r"^```console\n.*?^```$", re.MULTILINE | re.DOTALL)
 
 @pytest.fixture(scope="module")
 def claims() -> Iterator[ModuleType]:
-    sys.path.insert(0, str(FOLDER))
-    import claims as module  # a script's own folder is on its path
-
-    yield module
-    sys.path.remove(str(FOLDER))
+    with imported(FOLDER, "claims") as module:
+        yield module
 
 
 def words(text: str) -> str:

@@ -2,7 +2,6 @@
 
 import re
 import subprocess
-import sys
 from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -17,6 +16,7 @@ from selenium.webdriver.support.wait import WebDriverWait
 
 from party.cli.main import COMMANDS
 from tests.support.browser import chromium
+from tests.support.scripts import imported
 
 ROOT = Path(__file__).parents[1]
 PAGES = ROOT / "scripts" / "pages"
@@ -24,11 +24,8 @@ PAGES = ROOT / "scripts" / "pages"
 
 @pytest.fixture(scope="module")
 def build() -> Iterator[ModuleType]:
-    sys.path.insert(0, str(PAGES))
-    import build  # a script's own folder is on its path
-
-    yield build
-    sys.path.remove(str(PAGES))
+    with imported(PAGES, "build") as module:
+        yield module
 
 
 def test_the_page_of_settings_is_that_of_the_declared_keys(build: ModuleType) -> None:

@@ -20,6 +20,7 @@ import pytest
 from party.datasets.included import load_table
 from protocols.simulation.two_party import MethodScore, compare_methods, random_split
 from tests.support.examples import few
+from tests.support.scripts import imported
 
 FOLDER = Path(__file__).parents[2] / "scripts" / "experiments"
 NAMES = (
@@ -45,22 +46,16 @@ NAMES = (
 STATISTICS = ("mean", "variance", "deviation", "repetitions", "seed", "version", "parameters")
 
 
-@pytest.fixture(scope="module", autouse=True)
-def scripts_on_the_path() -> Iterator[None]:
-    sys.path.insert(0, str(FOLDER))
-    yield
-    sys.path.remove(str(FOLDER))
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return one folder for all figures: those of one sweep share its runs."""
     return tmp_path_factory.mktemp("experiments")
 
 
-@pytest.fixture(scope="module")
-def harness(scripts_on_the_path: None) -> ModuleType:
-    return importlib.import_module("_command")
+@pytest.fixture(scope="module", autouse=True)
+def harness() -> Iterator[ModuleType]:
+    with imported(FOLDER, "_command") as module:
+        yield module
 
 
 def figure_of(name: str) -> Any:
