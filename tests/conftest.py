@@ -72,6 +72,15 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+@pytest.fixture(scope="session", autouse=True)
+def sessions() -> Iterator[None]:
+    """Let whole runs in this process begin with sessions of oblivious transfer that are made once."""
+    from tests.protocols.oblivious.parts import sessions_made_before
+
+    with sessions_made_before():
+        yield
+
+
 @pytest.fixture(scope="session")
 def trusting(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of two parties that trust each other and have no data: to copy, never to run in."""
