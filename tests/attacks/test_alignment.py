@@ -88,7 +88,7 @@ def test_who_counts_sees_the_same_whichever_of_its_ids_are_common() -> None:
     assert off(bits(np.tile(bare, (1000, 1)).tobytes(), 56)) != []
 
 
-def test_values_of_whom_the_receiver_has_not_asked_for_are_none_that_it_can_work_out() -> None:
+def test_values_of_whom_the_receiver_has_not_asked_for_cannot_be_worked_out() -> None:
     """Bob, whose list is as long, receives; of all that he can key himself for a stranger of Alice's nothing is there.
 
     The control is whom both list: his own value is among hers.

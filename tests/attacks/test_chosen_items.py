@@ -336,7 +336,7 @@ def test_a_receiver_that_was_cut_off_may_ask_the_same_again_and_the_answerer_may
 
 
 @pytest.mark.usefixtures("_forgetful_bob")
-def test_shares_of_classes_are_told_for_the_same_rows_only(tmp_path: Path) -> None:
+def test_shares_of_classes_are_sent_for_the_same_rows_only(tmp_path: Path) -> None:
     pair = Offering(tmp_path, "probabilities = true")
     assert pair.learned() == pair.learned(probabilities=True) == EXPECTED
     pair.cities["p3"] = "Oslo"

@@ -31,6 +31,7 @@ from protocols.tables import Codes, Expression, Floats, Term
 from protocols.terms import ALL, Method, RuleTerms
 from protocols.two_party.inputs import USUAL_LIMITS
 from tests.support.curious import Guarded, Told, assert_built, listening
+from tests.support.examples import few
 from tests.support.joint_itemsets import RuleCase, rule_terms
 from tests.support.parties import Case, make_terms
 
@@ -330,7 +331,7 @@ def drawn(shares: Counts, seed: int) -> Counts:
 def test_beside_a_tree_alone_a_copy_is_read_as_beside_its_model_alone(tmp_path: Path, owner: str) -> None:
     """Of columns that share coins, beside which counts read .75: .25 to .4, as by numbers that he draws himself."""
     watched, read = groups_of_24(owner, 2, Fraction(11, 20), 8, **TREE), []
-    for seed in range(3):
+    for seed in few(range(3), 2):
         copy, told, shares, tree = watched.play(tmp_path)
         assert told == {}
         assert len(shares) > 100
@@ -377,7 +378,7 @@ def test_one_person_in_each_group_is_named_by_counts_and_by_a_tree_alone_as_by_i
     _, told, *_ = watched.play(tmp_path)
     assert named(watched, watched.claims(told)) == 17
     watched, read = one_unknown_in_each_group(reveal="tree", min_leaf=20), []
-    for seed in range(4):
+    for seed in few(range(4), 2):
         _, told, shares, tree = watched.play(tmp_path)
         assert told == {}
         read.append([named(watched, watched.claims(each, tree)) for each in ({}, shares, drawn(shares, seed))])

@@ -39,7 +39,7 @@ def send(browser: webdriver.Chrome) -> None:
 
 
 @pytest.mark.parametrize("kind", BROWSER_DESIGNS)
-def test_what_a_later_page_reads_is_the_same_whatever_is_true_of_whoever_has_sent_the_same(
+def test_what_a_later_page_reads_is_the_same_whatever_is_true_of_who_has_sent_the_same(
     browser: webdriver.Chrome, tmp_path: Path, kind: str
 ) -> None:
     path, codes = survey_with_links(tmp_path / "s", kind, 2)

@@ -93,9 +93,7 @@ def names_tell(folder: Path, known: int, *, ann: bool) -> bool:
     return "rare" in values
 
 
-def test_the_name_of_a_value_tells_of_one_person_to_who_knows_the_nine_others_whatever_the_noise(
-    tmp_path: Path,
-) -> None:
+def test_the_name_of_a_value_shows_one_person_to_who_knows_the_nine_others_whatever_the_noise(tmp_path: Path) -> None:
     """Both are certain; counts with this noise move the odds between the two tables by a factor of e at most."""
     assert names_tell(tmp_path / "ill", SMALLEST_VALUE - 1, ann=True)
     assert not names_tell(tmp_path / "well", SMALLEST_VALUE - 1, ann=False)

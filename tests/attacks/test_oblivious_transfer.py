@@ -194,7 +194,7 @@ def count_of(column: Bits, rows: Rows, chosen_rows: Rows) -> tuple[int, int]:
     return opened(*shares, [[WIDTH]])[0][0], len(page.corrections)
 
 
-def test_corrections_for_the_rows_of_a_node_alone_would_tell_who_is_in_it() -> None:
+def test_corrections_for_the_rows_of_a_node_alone_would_show_who_is_in_it() -> None:
     """A chooser has to be told whose keys to take, or hears no count: with another row in one's place it is noise."""
     rows = np.flatnonzero(COLUMN)
     other = np.sort(np.append(rows[1:], np.flatnonzero(~COLUMN)[0]))
@@ -204,7 +204,7 @@ def test_corrections_for_the_rows_of_a_node_alone_would_tell_who_is_in_it() -> N
     assert (read == COLUMN).all()
 
 
-def test_corrections_for_all_records_are_of_one_length_and_tell_nobody() -> None:
+def test_corrections_for_all_records_are_of_one_length_and_show_nobody() -> None:
     every, lengths = np.arange(RECORDS), set()
     for column in (COLUMN, np.arange(RECORDS) < 30, ~NOBODY):
         count, length = count_of(column, every, every)
@@ -270,7 +270,7 @@ def keep_keys(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("again", [True, False])
-def test_two_weights_under_one_mask_would_tell_both_columns_of_everybody_and_under_two_they_do_not(
+def test_two_weights_under_one_mask_would_show_both_columns_of_everybody_and_under_two_they_do_not(
     monkeypatch: pytest.MonkeyPatch, *, again: bool
 ) -> None:
     """Alice takes no edge, so that her answers say nothing. Of the first rows she knows Bob's columns: all are 0."""

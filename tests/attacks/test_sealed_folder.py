@@ -21,6 +21,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, load_pem_private_key
 
 from party.errors import IdentityError
+from party.keys import sealing
 from party.keys.certificates import Peer, about, parse_certificate
 from party.keys.identity import Identity, load_identity, load_peers
 from party.keys.keystore import load_secret
@@ -35,7 +36,14 @@ from tests.support.processes import Pair, cotally, cotally_here, finish, make_pa
 from tests.support.rpc import WIRE_VERSION, stub
 
 PHRASE = "nine small grey herons"
+CHEAP = 1 << 10
 ROWS = [["xy"[i % 2], "yn"[i // 2 % 2]] for i in range(200)]
+
+
+@pytest.fixture(autouse=True)
+def _cheap(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let scrypt be cheap in this process: what a guess costs is no matter of these tests."""
+    monkeypatch.setattr(sealing, "_COST", CHEAP)
 
 
 @pytest.fixture
@@ -61,6 +69,7 @@ def sealed(trusting: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("sealed")
     pair = make_pair(trusting, place / "parties", (["a", "class"], ROWS), (["c"], [[row[0]] for row in ROWS]))
     with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(sealing, "_COST", CHEAP)
         patched.setenv("COTALLY_PASSPHRASE_FILE", str(write_phrase(place)))
         ended = cotally_here("keys", "seal", str(pair.bob))
     assert ended.code == 0, ended.err
@@ -77,7 +86,7 @@ def key_number(own: Identity) -> bytes:
     return own.key.private_numbers().private_value.to_bytes(32, "big")
 
 
-def test_files_without_the_passphrase_tell_no_secret_and_connect_nobody(
+def test_files_without_the_passphrase_show_no_secret_and_connect_nobody(
     pair: Pair, phrase: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bob, coins = load_identity(pair.bob), load_secret(pair.bob)
@@ -86,7 +95,7 @@ def test_files_without_the_passphrase_tell_no_secret_and_connect_nobody(
     assert holds(stolen, coins)  # from files in the clear all is had
     assert key_number(load_identity(stolen)) == key_number(bob)
     monkeypatch.setenv("COTALLY_PASSPHRASE_FILE", str(phrase))
-    sealed = cotally("keys", "seal", str(pair.bob))
+    sealed = cotally_here("keys", "seal", str(pair.bob))
     assert sealed.code == 0, sealed.err
     with serving(pair) as alice:
         trained = pair.train_here(pair.write_job(omega=1))
@@ -111,8 +120,7 @@ def test_files_without_the_passphrase_tell_no_secret_and_connect_nobody(
 
 
 @pytest.mark.parametrize(
-    ("command", "given"),
-    few(list(product(["train", "serve", "check", "doctor", "ledger"], ["none", "wrong"])), 3),
+    ("command", "given"), few(list(product(["train", "serve", "check", "doctor", "ledger"], ["none", "wrong"])), 3)
 )
 def test_no_command_goes_on_without_the_passphrase_and_each_says_so_in_one_line(
     sealed: Path, tmp_path: Path, phrase: Path, monkeypatch: pytest.MonkeyPatch, command: str, given: str
@@ -136,12 +144,12 @@ def test_a_party_that_is_made_sealed_has_never_had_a_key_in_the_clear(
 ) -> None:
     monkeypatch.setenv("COTALLY_PASSPHRASE_FILE", str(phrase))
     folder = tmp_path / "carol"
-    made = cotally("init", "carol", "--dir", str(folder), "--key-bits", "2048", "--seal", "passphrase")
+    made = cotally_here("init", "carol", "--dir", str(folder), "--key-bits", "2048", "--seal", "passphrase")
     assert made.code == 0, made.err
     of_jobs = {path.name for path in folder.glob("job*.toml")}
     assert {path.name for path in folder.iterdir()} - of_jobs == {"cert.pem", "party.toml", "sealed.keys"}
     assert load_pem_private_key(load_identity(folder).key_pem, None)
-    renewed = cotally("keys", "renew", str(folder))
+    renewed = cotally_here("keys", "renew", str(folder))
     assert renewed.code == 0, renewed.err
 
 
@@ -249,9 +257,7 @@ def impostor(who: Identity, folder: Path, callers: Path) -> Iterator[tuple[str, 
         port.shutdown(socket.SHUT_RDWR)
 
 
-def test_who_answers_in_the_peers_place_is_told_nothing_by_doctor_but_at_most_our_certificate(
-    pair: Pair, tmp_path: Path
-) -> None:
+def test_who_answers_in_the_peers_place_hears_of_doctor_at_most_our_certificate(pair: Pair, tmp_path: Path) -> None:
     carol = create_identity(tmp_path / "carol", "carol")
     bob = load_identity(pair.bob)
     ours = bob.certificate.public_bytes(Encoding.DER)

@@ -231,7 +231,7 @@ def test_the_common_answers_are_those_that_the_shorter_memory_has() -> None:
             assert resumed.answers.recalled() is None
 
 
-def test_what_is_opened_once_is_sent_to_whoever_has_lost_it_and_saved_when_it_fits() -> None:
+def test_what_is_opened_once_is_sent_to_who_has_lost_it_and_saved_when_it_fits() -> None:
     for ours, theirs in [(0, 0), (0, 2), (2, 0), (1, 2), (2, 2)]:
         every = kept(FIRST, SECOND)
         left, right = (resume(Memory(every[:each], opened=2), b"n", opens_once=True) for each in (ours, theirs))

@@ -1,7 +1,6 @@
-"""Rules that the whole core keeps: doctests run, roles say what they disclose, errors say whose fault it was."""
+"""Rules that the whole core keeps: roles say what they disclose, errors say whose fault it was."""
 
 import ast
-import doctest
 import importlib
 import inspect
 import pkgutil
@@ -21,12 +20,6 @@ MODULES = sorted(module.name for module in pkgutil.walk_packages(protocols.__pat
 
 def load(name: str) -> ModuleType:
     return importlib.import_module(name)
-
-
-def test_doctests_hold_and_are_found() -> None:
-    found = [doctest.testmod(load(name)) for name in MODULES]
-    assert not any(each.failed for each in found)
-    assert sum(each.attempted for each in found) >= 4
 
 
 def public_roles() -> Iterator[tuple[str, object]]:
@@ -90,9 +83,8 @@ def prose(source: str) -> list[str]:
     allowed = {
         id(part)
         for node in ast.walk(tree)
-        if isinstance(node, ast.Expr | ast.Raise)
+        if isinstance(node, ast.Raise) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
         for part in ast.walk(node)
-        if isinstance(node, ast.Raise) or isinstance(node.value, ast.Constant)
     }
     texts = [(id(node), node.value) for node in ast.walk(tree) if isinstance(node, ast.Constant)]
     return [text for own, text in texts if isinstance(text, str) and own not in allowed and SENTENCE.search(text)]

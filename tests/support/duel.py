@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Generic, TypeVar
 
-from protocols.role import Message, Player, Role, Send
+from protocols.role import Effect, Message, Player, Role, Send
 
 T = TypeVar("T")
 
@@ -59,6 +59,19 @@ def duel(a: Role[T], b: Role[T], tamper: Tamper = honest) -> tuple[End[T], End[T
     while advance("a", left) | advance("b", right):
         pass
     return ends["a"], ends["b"]
+
+
+def watched(role: Role[T], see: Callable[[Effect], object]) -> Role[T]:
+    """Play a role, and let all that it does be seen before it is done."""
+    answer: Message | None = None
+    while True:
+        try:
+            effect = role.send(answer)
+        except StopIteration as stop:
+            result: T = stop.value
+            return result
+        see(effect)
+        answer = yield effect
 
 
 def replay(role: Role[T], messages: Iterable[Message]) -> End[T]:

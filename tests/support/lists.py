@@ -9,11 +9,12 @@ import numpy as np
 
 from protocols.facts import AlignmentFact
 from protocols.identifiers import USUAL_FORM, IdForm
-from protocols.role import Message, Note, Role, Transcript, run_pair
+from protocols.role import Effect, Note, Role, Transcript, run_pair
 from protocols.tables import Attribute, Table
 from protocols.two_party.agreement import Objection
 from protocols.two_party.alignment import Aligned, Overlap, align
 from protocols.two_party.inputs import PartyInputs, Secrets
+from tests.support.duel import watched
 from tests.support.parties import NO_LIMITS, key_holder
 
 NONCES = b"nonces of both"
@@ -57,17 +58,13 @@ class Judge:
 
 
 def noting(role: Role[Aligned], note: Callable[[AlignmentFact], None]) -> Role[Aligned]:
-    """Play a role and tell what it notes."""
-    answer: Message | None = None
-    while True:
-        try:
-            effect = role.send(answer)
-        except StopIteration as stop:
-            result: Aligned = stop.value
-            return result
+    """Play a role, and note what it notes."""
+
+    def see(effect: Effect) -> None:
         if isinstance(effect, Note) and isinstance(effect.fact, AlignmentFact):
             note(effect.fact)
-        answer = yield effect
+
+    return watched(role, see)
 
 
 @dataclass

@@ -260,7 +260,7 @@ def test_thresholds_are_reached_exactly(shop: tuple[Randomized, TransactionDesig
         assert itemset not in frequent(mine_itemsets(*shop, share + Fraction(1, 10**30)))
 
 
-def test_what_cannot_be_mined_or_told_is_refused_and_too_many_candidates_are(
+def test_what_cannot_be_mined_is_refused_and_too_many_candidates_are(
     shop: tuple[Randomized, TransactionDesign], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for threshold in (Fraction(0), Fraction(-1, 2), Fraction(3, 2)):
@@ -526,12 +526,9 @@ def test_no_distribution_with_such_supports_exceeds_the_bound(operator: Operator
         assert highest == bound
 
 
-FILLED = [(operator, universe) for operator, universe in OPERATORS if operator.size]
-
-
-def test_an_absent_item_and_a_size_tell_what_bayes_says() -> None:
+def test_an_absent_item_and_a_size_show_what_bayes_says() -> None:
     """All transactions of the size are equally likely, so each item has the support `m/n`."""
-    for operator, universe in FILLED:
+    for operator, universe in ((operator, universe) for operator, universe in OPERATORS if operator.size):
         every = list(combinations(range(universe), operator.size))
         support = Fraction(operator.size, universe)
         forms = [(t, sent, p / len(every)) for t in every for sent, p in every_form(operator, t, universe).items()]

@@ -21,6 +21,7 @@ from protocols.tables import ROOT, Codes, Expression, Term
 from protocols.terms import ALL
 from tests.support.binomial import lower_tail
 from tests.support.cases import correlated
+from tests.support.examples import few
 from tests.support.plain import RecordingEngine, schema_of
 from tests.support.views import peer_design, view_of
 
@@ -137,9 +138,9 @@ def test_counts_that_cannot_be_end_the_run_in_one_text_and_one_where_no_record_c
 
 @pytest.mark.parametrize("theta", ["9/20", "9/10"])
 def test_an_honest_peer_never_fails_over_many_seeds(theta: str) -> None:
-    """60 trees in full, both sides' checks of one level after another; the false alarm is one in 10^6 a tree."""
+    """60 trees, or 20, both sides' checks of one level after another; the false alarm is one in 10^6 a tree."""
     assert FALSE_ALARM == 1e-6
-    for seed in range(60):
+    for seed in few(range(60), 3):
         codes = correlated((*SIZES, 2), 150, seed=seed, flips=0.6)
         plain = PlaintextEngine(SCHEMA, codes, codes[:0])
         engine = RecordingEngine(plain)
@@ -240,7 +241,7 @@ GROUPS = tuple((column,) for column in range(COLUMNS))
 CHI_SQUARE_RECORDS = 3000
 THETA = Fraction(2, 3)
 QUERY = Query(ROOT, tuple(range(COLUMNS)), (1500.0, 1500.0))
-RUNS = 20
+RUNS = 10
 
 
 def joint_table() -> Codes:
@@ -284,7 +285,7 @@ def test_small_lies_in_every_table_are_seen_together_where_each_passes_its_own_b
 ) -> None:
     """250 of 1,500 records of a class, a third of what a single bound needs for certain.
 
-    Of 20 runs none accuses the truth (10^-6 each), and none misses.
+    Of 10 runs none accuses the truth (10^-6 each), and none misses.
     """
     assert all(judge(chi_square_view(secret), TRUE) for secret in range(RUNS))
     assert not any(judge(chi_square_view(secret), shifted(250)) for secret in range(RUNS))

@@ -107,7 +107,7 @@ def test_a_tree_and_its_accuracy_are_plain_id3s(game: Game, growth: Growth) -> N
 
 
 @pytest.mark.parametrize("chooser", ["alice", "bob"])
-def test_a_class_that_both_hold_is_the_correctors_whoever_chooses(chooser: str) -> None:
+def test_a_class_that_both_hold_is_the_correctors_whichever_side_chooses(chooser: str) -> None:
     table = game((3, 2, 2, 3), 2, 3, 90, seed=8)
     schema = joint_schema(table.schema.attributes, table.schema.class_attribute, ("alice", "bob"))
     shared = replace(table, schema=schema, chooser=chooser)

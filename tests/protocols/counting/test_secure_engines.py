@@ -3,7 +3,6 @@
 import secrets
 from collections import Counter
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -31,7 +30,7 @@ from protocols.role import Message, Phase, Progress, Role, run_alone
 from protocols.tables import ROOT, Expression, Term
 from tests.support.cases import correlated
 from tests.support.declaration import undo
-from tests.support.duel import Tamper, duel
+from tests.support.duel import Tamper, duel, watched
 from tests.support.enumeration import expressions, true_count
 from tests.support.plain import schema_of
 from tests.support.secure_engines import (
@@ -119,17 +118,9 @@ def test_secure_counts_are_the_plain_counts_of_each_cell_once() -> None:
 
 def test_what_tests_the_tree_is_told_apart_and_without_test_records_nothing_is_sent() -> None:
     def shown(engine: Engine) -> Role[list[Progress]]:
-        seen: list[Progress] = []
-        role, sent = count(engine, FIRST, tree=TREE), None
-        with suppress(StopIteration):
-            while True:
-                effect = role.send(sent)
-                sent = None
-                if isinstance(effect, Progress):
-                    seen.append(effect)
-                else:
-                    sent = yield effect
-        return seen
+        seen = list[Any]()
+        yield from watched(count(engine, FIRST, tree=TREE), seen.append)
+        return [effect for effect in seen if isinstance(effect, Progress)]
 
     evaluator, holder = by_dots()
     for end in duel(shown(evaluator), shown(holder)):
@@ -274,7 +265,7 @@ EVALUATOR_DEVIATES: dict[str, tuple[type[Exception], Callable[[Any], Message]]] 
 }
 
 
-def test_an_evaluator_that_deviates_is_told_nothing() -> None:
+def test_an_evaluator_that_deviates_hears_nothing() -> None:
     """FAULTS A7 and A12: the key holder ends before it tells a count, and says the same whichever check it was."""
     for error, change in EVALUATOR_DEVIATES.values():
         evaluator, holder = play(by_dots(), FIRST, tamper=swap("a", PackedCounts, change))
@@ -292,7 +283,7 @@ CORRECTOR_DEVIATES: dict[str, tuple[type[Exception], Callable[[Any], Message]]] 
 }
 
 
-def test_a_corrector_that_deviates_is_told_nothing() -> None:
+def test_a_corrector_that_deviates_hears_nothing() -> None:
     for error, change in CORRECTOR_DEVIATES.values():
         corrector, chooser = play(by_transfers(), known([FIRST])[0], tamper=swap("a", CountShares, change))
         assert type(chooser.error) is error

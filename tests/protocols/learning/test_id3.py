@@ -516,7 +516,9 @@ def outcomes(tree: Tree, codes: np.ndarray, asker: str, *, probabilities: bool) 
 
 
 @given(models(), st.data())
-def test_bits_and_weights_add_up_to_what_the_whole_tree_says_whoever_asks(tree: Tree, data: st.DataObject) -> None:
+def test_bits_and_weights_add_up_to_what_the_whole_tree_says_whichever_side_asks(
+    tree: Tree, data: st.DataObject
+) -> None:
     row = st.tuples(*(st.integers(-1, attribute.size) for attribute in tree.schema.attributes))
     codes = np.array(data.draw(st.lists(row, min_size=1, max_size=12)), dtype=np.int16)
     asker = data.draw(st.sampled_from(["alice", "bob"]))

@@ -35,7 +35,7 @@ def test_without_noise_the_figures_are_those_of_the_records(*, swapped: bool) ->
     from sklearn.metrics import confusion_matrix, roc_auc_score, roc_curve
 
     generator = np.random.default_rng(3)
-    for _ in range(40):
+    for _ in range(12):
         cells = generator.multinomial(300, CHANCES.ravel()).reshape(-1, 2).astype(float)
         if swapped:
             cells = cells[:, ::-1]
@@ -61,10 +61,10 @@ def test_without_noise_the_figures_are_those_of_the_records(*, swapped: bool) ->
 
 @pytest.mark.parametrize(("noise", "total"), [(0.0, None), (60.0, None), (60.0, 3000)])
 def test_the_error_of_each_figure_is_the_deviation_that_samples_and_noise_have(noise: float, total: int | None) -> None:
-    """Of 4,000 samples a deviation is known to about 1.2 %; 6 % off is five errors."""
+    """Of 1,500 samples a deviation is known to about 1.8 %, and a mean to 2.6 % of one; 9 % off is five errors."""
     generator = np.random.default_rng(4)
     found: dict[str, list[float]] = {"accuracy": [], "auc": [], "recall": [], "precision": []}
-    for _ in range(4000):
+    for _ in range(1500):
         cells = generator.multinomial(3000, CHANCES.ravel()).reshape(-1, 2) + generator.normal(0, sqrt(noise), (5, 2))
         table = ScoreTable(cells, LABELS, noise, SCORES, total)
         for name, figure in zip(found, figures(table), strict=True):
@@ -72,8 +72,8 @@ def test_the_error_of_each_figure_is_the_deviation_that_samples_and_noise_have(n
     truth = ScoreTable(3000 * CHANCES, LABELS, noise, SCORES, total)
     for name, figure in zip(found, figures(truth), strict=True):
         assert figure is not None
-        assert np.mean(found[name]) == pytest.approx(figure.value, abs=0.1 * figure.error), name
-        assert np.std(found[name]) == pytest.approx(figure.error, rel=0.06), name
+        assert np.mean(found[name]) == pytest.approx(figure.value, abs=0.13 * figure.error), name
+        assert np.std(found[name]) == pytest.approx(figure.error, rel=0.09), name
 
 
 def figures(table: ScoreTable) -> list[Figure | None]:

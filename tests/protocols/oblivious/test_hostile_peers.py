@@ -326,7 +326,7 @@ def test_many_ids_of_the_key_holder_in_one_place_have_slots_of_their_own(monkeyp
         run_pair(receive_hints(asked), send_hints(values[:33], places[:33] * 0, size, Chance(1)))
 
 
-def test_the_key_holder_sees_uniform_rows_whoever_is_asked_for() -> None:
+def test_the_key_holder_sees_uniform_rows_whichever_ids_are_asked_for() -> None:
     """Nobody, a few and many; the control is a page without the streams, whose columns repeat code words."""
     pages = [
         [message.rows for message in Played(asked, ids(0, 1)).crossed.sent_by_a if isinstance(message, CodePage)]
@@ -374,7 +374,7 @@ def test_pages_of_another_length_are_refused(played: Played, change: Callable[[b
             numbered(played, lambda role, field=field: sending(role, changed(HintPage, **{field: change})))  # type: ignore[misc]
 
 
-def test_an_asker_waits_for_transfers_alone_whoever_is_asked_for() -> None:
+def test_an_asker_waits_for_transfers_alone_whichever_ids_are_asked_for() -> None:
     one, other = meet(4, 4)
     none = np.zeros((0, 2), np.uint64)
     values, key = run_pair(

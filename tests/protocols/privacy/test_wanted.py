@@ -54,7 +54,7 @@ def test_what_is_wanted_is_what_responses_make_believe(one: Fraction, other: Fra
 
 
 @given(st.fractions(F(1, 20), F(19, 20)), st.fractions(F(1, 1000), F(1, 2)))
-def test_so_many_coins_and_no_fewer(truth: Fraction, chance: Fraction) -> None:
+def test_this_many_coins_and_no_fewer(truth: Fraction, chance: Fraction) -> None:
     coins = coins_below(truth, chance)
     assert float(truth) ** coins <= float(chance) * (1 + 1e-6)
     assert coins == 1 or float(truth) ** (coins - 1) > float(chance) * (1 - 1e-6)

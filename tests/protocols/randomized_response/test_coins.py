@@ -406,7 +406,7 @@ def test_variances_are_those_of_the_worst_population_and_sizes_those_worked_by_h
     assert needed.records == -(-(Fraction(quantile(0.9)) ** 2 * Fraction(25, 16) * 49) // 1)
 
 
-def test_sizes_of_what_is_none_are_refused() -> None:
+def test_sizes_of_what_cannot_be_are_refused() -> None:
     for width in (Fraction(0), Fraction(1), Fraction(-1, 5), Fraction(6, 5)):
         text = f"a half-width must lie between 0 and 1, both excluded, not {width}"
         with pytest.raises(InputError, match=text):

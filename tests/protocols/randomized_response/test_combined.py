@@ -119,7 +119,7 @@ def test_over_all_samples_two_files_are_never_further_from_the_truth_than_the_be
         assert square * Fraction(17, 20) < told <= square
 
 
-def test_a_sample_that_tells_little_counts_for_little() -> None:
+def test_a_sample_that_says_little_counts_for_little() -> None:
     # 60 of 200 say yes: squares about the mean are `200 * 0.3 * 0.7` over the contrast squared, and one is added.
     table = np.array([[1]] * 60 + [[0]] * 140, dtype=np.uint8)
     samples = [estimate_count(table, YES, design) for design in (WEAK, STRONG)]

@@ -24,7 +24,7 @@ from protocols.simulation.two_party import bulk_draw
 from protocols.tables import Codes, Expression, Floats, Term
 from tests.support.binomial import ShareTest, log_mass, lower_tail, upper_tail
 from tests.support.cases import correlated
-from tests.support.declaration import joint_transition, pattern_weights, undo
+from tests.support.declaration import joint_transition
 from tests.support.enumeration import (
     assert_unbiased,
     coin_outcomes,
@@ -48,23 +48,9 @@ def few_records(design: RelatedDesign) -> Codes:
 
 
 def test_over_all_coins_the_estimate_is_the_count_and_its_variance_the_variance() -> None:
-    for design in few(designs(), 6):
+    for design in few(designs(), 9):
         codes = few_records(design)
         assert_unbiased(codes, list(disguised_copies(codes, design)), design)
-
-
-def test_the_weighted_guesses_of_a_record_add_up_to_its_factor() -> None:
-    for design in few(designs(), 3):
-        weights = pattern_weights(design)
-        assert sum(weights) == 1
-        guesses = design.pattern_coins()
-        records = every_record(design.sizes)[::2]
-        rows = undo(np.repeat(records, len(guesses), axis=0), np.tile(guesses, (len(records), 1)), design)
-        for expression in expressions(design.sizes):
-            hits = expression.satisfied_by(rows).reshape(len(records), -1).tolist()
-            for record, satisfied in zip(records, hits, strict=True):
-                weighed = sum(w for w, hit in zip(weights, satisfied, strict=True) if hit)
-                assert weighed == estimate_count(record[None], expression, design).count
 
 
 RESPONDENTS = 400
@@ -96,14 +82,14 @@ def test_over_all_outcomes_of_warners_survey_the_interval_covers_as_often_as_it_
 
 ALARM = 1e-8
 """False-alarm rate of a test by simulation, over the choice of its seed."""
-SURVEYS = 1000
+SURVEYS = 600
 TWO_GROUPS = RelatedDesign((2, 3), ((0,), (1,)), Fraction(7, 10))
 SURVEY = UnrelatedDesign((2, 3), ((0, 1),), Fraction(1, 2), (shares("1/4 3/4"), shares("1/3 1/3 1/3")))
 
 
 @pytest.mark.parametrize("design", [TWO_GROUPS, SURVEY])
 def test_simulated_intervals_cover_about_as_often_as_they_say(design: Design) -> None:
-    """At 80 %, with 2 % allowed for the normal; a standard error three tenths too small or too large is noticed."""
+    """At 80 %, with 2 % allowed for the normal; a standard error of 0.7 or 1.45 of what it should be is noticed."""
     population = np.array([[0, 0]] * 3 + [[0, 2], [1, 1]] * 2 + [[1, 0], [0, 1], [1, 2]], dtype=np.uint8)
     asked = Expression((Term(0, 0), Term(1, 0)))
     generator = np.random.default_rng(41)
@@ -113,8 +99,8 @@ def test_simulated_intervals_cover_about_as_often_as_they_say(design: Design) ->
         low, high = estimate_count(design.randomize(codes, bulk_draw(generator, 500)), asked, design).interval(0.8)
         hits += low <= 0.3 <= high
     below, above = ShareTest(SURVEYS, Fraction(78, 100), ALARM), ShareTest(SURVEYS, Fraction(82, 100), ALARM)
-    narrow, wide = (Fraction(erf(factor * quantile(0.8) / sqrt(2))) for factor in (0.7, 1.3))
-    assert min(below.power(narrow), above.power(wide)) > 0.9
+    narrow, wide = (Fraction(erf(factor * quantile(0.8) / sqrt(2))) for factor in (0.7, 1.45))
+    assert min(below.power(narrow), above.power(wide)) > 0.99
     assert below.low <= hits <= above.high
 
 

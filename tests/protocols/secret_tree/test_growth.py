@@ -23,7 +23,7 @@ from protocols.learning.id3 import HybridId3
 from protocols.learning.ranking import best, whole_gains
 from protocols.learning.tree import Leaf, Split, Tree, assembled
 from protocols.learning.whole import Gini
-from protocols.messages import MaskedPage, OpenedPage
+from protocols.messages import MaskedPage
 from protocols.noise.accounting import TreeSpending
 from protocols.noise.both import TreeNoise
 from protocols.noise.geometric import OneSided
@@ -42,7 +42,7 @@ from protocols.tables import Attribute, Codes, Expression, Schema, joint_schema,
 from protocols.terms import ALL, Growth, Impurity, Leaves, Window
 from protocols.two_party.noise import tree_spending
 from tests.protocols.ciphers.paillier.chance import Chance
-from tests.protocols.oblivious.parts import meet
+from tests.protocols.oblivious.parts import lengths, meet, pages_opened
 from tests.protocols.oblivious.test_known_answers import bits_of, off
 from tests.support.examples import at_most, few
 from tests.support.mask_recorder import ONCE, MaskRecorder
@@ -192,19 +192,6 @@ def table(seed: int, counts: int = 400) -> Codes:
     return np.column_stack([codes, label]).astype(np.uint8)
 
 
-def opened(transcript: Transcript) -> list[bytes]:
-    """Return what both sides' shares add up to, opening by opening, lanes that nobody uses included."""
-    pages = (
-        [message.words for message in sent if isinstance(message, OpenedPage)]
-        for sent in (transcript.sent_by_a, transcript.sent_by_b)
-    )
-    return [flipped(one, other) for one, other in zip(*pages, strict=True)]
-
-
-def flipped(data: bytes, by: bytes) -> bytes:
-    return bytes(one ^ other for one, other in zip(data, by, strict=True))
-
-
 @pytest.mark.parametrize("depth", [1, 3])
 def test_progress_says_how_far_a_tree_is_level_by_level_and_within(depth: int) -> None:
     """At a level's start all of those above it are done, and half of it once it is counted; all is the tree."""
@@ -236,7 +223,7 @@ def test_what_is_opened_follows_from_the_tree_and_its_windows(growth: Growth, om
     game, transcript = Game(SCHEMA, table(1), growth, omega=omega), Transcript()
     tree = game.grown(transcript)
     assert tree.size > 3
-    assert opened(transcript) == [wires.tobytes() for wires in game.expected(tree)]
+    assert pages_opened(transcript) == [wires.tobytes() for wires in game.expected(tree)]
 
 
 @settings(max_examples=at_most(15), deadline=None)
@@ -256,7 +243,7 @@ def test_a_tree_ends_where_it_would_reveal_more_bits_than_it_may(game: Game, mos
     assert cut == whole or allowance.spent(cut) < unbounded.spent(whole)
     assert unbounded.unasked(whole) == 0
     assert cut == whole or allowance.unasked(cut) > 0
-    assert opened(transcript) == [wires.tobytes() for wires in bounded.expected(cut)]
+    assert pages_opened(transcript) == [wires.tobytes() for wires in bounded.expected(cut)]
 
 
 def test_bits_count_the_answers_that_a_tree_can_be() -> None:
@@ -278,16 +265,9 @@ def test_there_are_no_more_trees_than_the_bits_can_tell_apart(sizes: tuple[int, 
     assert math.log2(trees(sizes, depth)) <= at_most < 2 * math.log2(trees(sizes, depth))
 
 
-def kinds(messages: list[Message]) -> list[tuple[str, list[int]]]:
-    return [
-        (type(message).__name__, [len(value) for value in vars(message).values() if isinstance(value, bytes)])
-        for message in messages
-    ]
-
-
 def test_lengths_are_those_of_the_tree_and_the_number_of_records() -> None:
     """Two tables of other counts, of which one tree grows; a third grows another, and its lengths are others."""
-    growth, lengths = Growth(max_depth=2, min_leaf=10), []
+    growth, crossed = Growth(max_depth=2, min_leaf=10), []
     tables = [table(1), table(1), table(1)]
     tables[1][:80:8, -1] = (tables[1][:80:8, -1] + 1) % 3
     tables[2][:, -1] = tables[2][:, 3] % 3
@@ -295,10 +275,10 @@ def test_lengths_are_those_of_the_tree_and_the_number_of_records() -> None:
     for codes in tables:
         transcript = Transcript()
         trees.append(Game(SCHEMA, codes, growth, omega=3).grown(transcript))
-        lengths.append((kinds(transcript.sent_by_a), kinds(transcript.sent_by_b)))
+        crossed.append(lengths(transcript))
     assert trees[0] == trees[1] != trees[2]
     assert (np.bincount(tables[0][:, -1]) != np.bincount(tables[1][:, -1])).any()
-    assert lengths[0] == lengths[1] != lengths[2]
+    assert crossed[0] == crossed[1] != crossed[2]
 
 
 def test_what_crosses_looks_the_same_whatever_the_counts_are() -> None:
@@ -387,7 +367,7 @@ def test_it_is_the_tree_of_who_sees_all_and_adds_the_same_noise() -> None:
         transcript = Transcript()
         tree = game.grown(transcript)
         assert tree == game.plain()
-        assert opened(transcript) == [wires.tobytes() for wires in game.expected(tree)]
+        assert pages_opened(transcript) == [wires.tobytes() for wires in game.expected(tree)]
 
 
 def test_with_noise_no_condition_competes_that_the_path_decides() -> None:
@@ -594,6 +574,6 @@ def test_what_a_whole_run_opens_tells_neighbours_apart_no_further_than_epsilon_a
         noise, transcript = law(b"%032d" % run, b"audit", audit.spending), Transcript()
         game = Whole(SMALL, codes, audit.event().growth, audited=noise, side_is_first=side == "alice")
         game.grown_by(*transfers, transcript)
-        return opened(transcript) == wires
+        return pages_opened(transcript) == wires
 
     assert audit.claim.refuted(*audit.hits(runs, happens), runs) == (law is Silent)

@@ -27,8 +27,8 @@ from protocols.secret_tree.tenths import add_tenths, with_tenths
 from protocols.tables import ROOT, Codes, Term
 from protocols.terms import Growth, Impurity, Leaves
 from tests.protocols.ciphers.paillier.chance import Chance
-from tests.protocols.oblivious.parts import meet
-from tests.protocols.secret_tree.test_growth import SCHEMA, Game, games, opened, table
+from tests.protocols.oblivious.parts import meet, pages_opened
+from tests.protocols.secret_tree.test_growth import SCHEMA, Game, games, table
 from tests.support.examples import at_most
 from tests.support.plain import schema_of
 from tests.support.secure_engines import columns_of
@@ -89,7 +89,7 @@ GAME = Game(SCHEMA, table(1), Growth(max_depth=2, min_leaf=20, leaves=Leaves.TEN
 def test_nothing_is_opened_but_the_tree_and_the_comparisons_that_make_them() -> None:
     transcript = Transcript()
     tree = GAME.grown(transcript)
-    assert opened(transcript) == [wires.tobytes() for wires in simulate_openings(tree, GAME.allowance)]
+    assert pages_opened(transcript) == [wires.tobytes() for wires in simulate_openings(tree, GAME.allowance)]
     assert tree == opened_tenths(GAME, replace(bare(counted(GAME)), growth=GAME.growth))
 
 

@@ -51,15 +51,15 @@ from tests.support.joint_itemsets import RuleCase, plain_apriori
 
 @pytest.fixture(scope="module")
 def data() -> HoldOut:
-    table = load_table("adult", 600)
+    table = load_table("adult", 300)
     return random_hold_out(table, Fraction(1, 5), np.random.default_rng(1))
 
 
 def test_a_fifth_is_held_out_and_the_benchmark_is_plain_id3(data: HoldOut) -> None:
-    assert (len(data.train), len(data.test)) == (480, 120)
+    assert (len(data.train), len(data.test)) == (240, 60)
     together = np.sort(np.concatenate([data.train, data.test]), axis=0)
-    assert (together == np.sort(load_table("adult", 600).codes, axis=0)).all()
-    assert repr(data) == "<HoldOut 480 + 120 x 15>"
+    assert (together == np.sort(load_table("adult", 300).codes, axis=0)).all()
+    assert repr(data) == "<HoldOut 240 + 60 x 15>"
     engine = PlaintextEngine(data.schema, data.train, data.test)
     plain = run_alone(HybridId3(data.schema, engine.class_counts, ALL, engine).build()).tree
     assert tree_accuracy(data, no_disguise(data), np.random.default_rng(2)) == accuracy(plain, data)
@@ -170,14 +170,14 @@ def counts_of(found: JointItemsets) -> dict[TermSet, int]:
 
 @settings(max_examples=at_most(8))
 @given(case=cases())
-def test_without_copies_it_tells_and_finds_what_a_run_does(case: RuleCase) -> None:
+def test_without_copies_it_shows_and_finds_what_a_run_does(case: RuleCase) -> None:
     run, _ = case.play()
     found = joint(case).find(case.terms.rules, case.terms.min_leaf, None)
     assert counts_of(found.itemsets) == counts_of(run.itemsets) == plain_apriori(case)
     assert (found.own, found.counted) == (run.own, run.counted)
 
 
-def test_copies_that_tell_all_leave_nothing_to_count_and_weak_ones_most() -> None:
+def test_copies_that_show_all_leave_nothing_to_count_and_weak_ones_most() -> None:
     case = table(2000)
     rules = RuleTerms(Fraction(1, 4), 3, 10_000)
     every = joint(case).find(rules, 1, None).counted

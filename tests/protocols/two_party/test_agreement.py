@@ -298,7 +298,7 @@ def test_the_digest_of_a_copy_tells_copies_apart_and_not_the_order_of_columns() 
     assert digest_of(bob) != digest_of(replace(bob, dataset="next year"))
 
 
-def test_how_many_people_each_holds_is_told_on_both_and_who_objects_alone_knows_why() -> None:
+def test_how_many_people_each_holds_is_shown_on_both_and_who_objects_alone_knows_why() -> None:
     alice, bob, _ = outcome_of(meet(bob=with_codes(make_local(BOTH_HOLD, "bob"), lambda codes: codes[:-1])))
     assert "20 records here, 19 at the peer" in str(alice)
     assert "19 records here, 20 at the peer" in str(bob)

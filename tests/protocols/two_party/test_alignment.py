@@ -35,7 +35,7 @@ from protocols.two_party import alignment
 from protocols.two_party.agreement import Objection
 from protocols.two_party.alignment import Aligned, Overlap, align
 from protocols.two_party.equality import compare
-from tests.support.duel import End, Tamper, duel
+from tests.support.duel import End, Tamper, duel, watched
 from tests.support.examples import at_most
 from tests.support.lists import NONCES, Judge, Match, listing, numbered
 from tests.support.mask_recorder import ONCE, MaskRecorder
@@ -154,23 +154,12 @@ def test_the_common_people_and_the_bit_of_the_gate_show_nothing_by_order_or_leng
     assert first == second != other
 
 
-def test_what_is_noted_precedes_what_tells_it_and_progress_is_that_of_an_alignment() -> None:
+def test_what_is_noted_precedes_what_shows_it_and_progress_is_that_of_an_alignment() -> None:
     alice, bob = listing("alice", numbered(range(5))), listing("bob", numbered(range(3, 9)))
-    seen: list[Phase] = []
-
-    def watched(role: Role[Aligned]) -> Role[Aligned]:
-        answer = None
-        while True:
-            try:
-                effect = role.send(answer)
-            except StopIteration as stop:
-                end: Aligned = stop.value
-                return end
-            seen.extend([effect.phase] if isinstance(effect, Progress) else [])
-            answer = yield effect
-
-    run_pair(watched(align(alice, "bob", NONCES, Judge(Fraction(1, 6)))), align(bob, "alice", NONCES, Judge()))
-    assert set(seen) == {Phase.MATCHING, Phase.OVERLAP}
+    seen = list[Any]()
+    role = align(alice, "bob", NONCES, Judge(Fraction(1, 6)))
+    run_pair(watched(role, seen.append), align(bob, "alice", NONCES, Judge()))
+    assert {each.phase for each in seen if isinstance(each, Progress)} == {Phase.MATCHING, Phase.OVERLAP}
     plain, gated = Match(alice, bob), Match(alice, bob, judges=(Judge(Fraction(1, 6)), Judge()))
     for match, expected in (
         (plain, [(None, True), (2, True)]),
@@ -188,7 +177,7 @@ def test_what_is_noted_precedes_what_tells_it_and_progress_is_that_of_an_alignme
 ALIKE = {"case": (["ANN", "Bo"], ["ann", "bo"]), "zeros": (["007", "042"], ["7", "42"])}
 
 
-def test_spellings_that_make_the_lists_the_same_are_told() -> None:
+def test_spellings_that_make_the_lists_the_same_are_shown() -> None:
     for kind, case in ALIKE.items():
         ours, theirs = case
         match = Match(listing("alice", ours), listing("bob", theirs), count_only=True)
@@ -358,7 +347,7 @@ class Indulgent(Judge):
         return None
 
 
-def test_a_peer_that_does_not_mind_is_told_nothing() -> None:
+def test_a_peer_that_does_not_mind_hears_nothing() -> None:
     ends = struck(OpenedPage, lambda page: page, least=Fraction(5, 6))
     assert [isinstance(end.error, DisagreementError) for end in ends] == [True, True]
     assert not any(isinstance(message, ValuesPage) for end in ends for message in end.sent)

@@ -106,7 +106,7 @@ def truth(case: Case, first: int = 1, second: int = 2) -> list[int]:
 
 @settings(max_examples=at_most(15), deadline=None)
 @given(st.data())
-def test_an_exact_table_is_the_plain_one_whoever_asks(data: st.DataObject) -> None:
+def test_an_exact_table_is_the_plain_one_whichever_side_asks(data: st.DataObject) -> None:
     sizes = data.draw(st.tuples(st.integers(1, 5), st.integers(1, 5)))
     record = st.tuples(*(st.integers(0, size - 1) for size in sizes))
     codes = np.array(data.draw(st.lists(record, min_size=1, max_size=40)), np.uint8)
@@ -115,7 +115,7 @@ def test_an_exact_table_is_the_plain_one_whoever_asks(data: st.DataObject) -> No
     assert tabled(case, CrosstabTerms(*columns, None), initiator) == truth(case)
 
 
-def test_noise_of_both_sides_is_that_of_the_question_whoever_asks_and_whatever_other_columns_hold() -> None:
+def test_noise_of_both_sides_is_that_of_the_question_whichever_side_asks_and_whatever_other_columns_hold() -> None:
     (alice, told), (bob, _) = run_pair(*sides(CASE, TERMS))
     assert list(told) == (np.array(truth(CASE)) + alice.noise() + bob.noise()).tolist()
     assert tabled(CASE, CrosstabTerms("b0", "a1", HALF), "bob") == list(told)

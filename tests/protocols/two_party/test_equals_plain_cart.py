@@ -215,7 +215,7 @@ def test_windows_of_conditions_are_of_the_best_estimates_and_the_tree_is_theirs(
     codes = rng.integers(0, [5, 3, 4, 2], (400, 4)).astype(np.uint8)
     codes[:, -1] = (codes[:, 0] > 2) ^ (rng.random(400) < 0.2)
     terms = make_terms(
-        method="hybrid", omega=3, theta=Fraction(9, 10), splits=Splits.TWO_WAY, reveal="tree", max_depth=3, min_leaf=20,
+        method="hybrid", omega=3, theta=Fraction(9, 10), splits=Splits.TWO_WAY, reveal="tree", max_depth=2, min_leaf=20,
         test=Fraction(0),
     )  # fmt: skip
     run = Run(Case({"alice": (5, 3), "bob": (4,)}, ("bob",), 2, codes, {"alice": 2, "bob": 2}, terms), (5, 0, 4))

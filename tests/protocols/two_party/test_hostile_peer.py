@@ -193,7 +193,7 @@ def assert_ends_well(way: str, initiator: str, side: int, messages: list[Message
         assert end.result[1].tree == recorded(way, initiator)[1]
 
 
-@settings(max_examples=at_most(320), suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=at_most(200), suppress_health_check=[HealthCheck.too_slow])
 @given(attacks())
 def test_whatever_the_peer_sends_ends_in_peer_error_or_the_right_model(
     attack: tuple[str, str, int, list[Message]],
@@ -244,7 +244,9 @@ QUERY = Query(ROOT, (1,), (2000.0, 2000.0))
 
 
 @pytest.mark.parametrize("groups", [((1,),), ((1,), (2,))], ids=["one group", "two groups"])
-def test_a_count_that_is_as_wrong_as_is_told_is_seen_and_a_true_one_is_not(groups: tuple[tuple[int, ...], ...]) -> None:
+def test_a_count_that_is_as_wrong_as_is_stated_is_seen_and_a_true_one_is_not(
+    groups: tuple[tuple[int, ...], ...],
+) -> None:
     """Of 15 runs none gives a false alarm (a chance of 10^-6 each), and none misses (the same)."""
     design = peer_design(SCHEMA, "alice", groups, Fraction(9, 10))
     least = least_seen(design, SCHEMA, RECORDS, len(groups))
@@ -259,7 +261,7 @@ def test_a_count_that_is_as_wrong_as_is_told_is_seen_and_a_true_one_is_not(group
             checks.answers([QUERY], [1000 + wrong, 1000, 1000 - wrong, 1000])
 
 
-def test_what_is_told_is_no_looser_than_it_must_be() -> None:
+def test_what_is_stated_is_no_looser_than_it_must_be() -> None:
     """The figure is no looser than it must be: at a quarter of it nothing is seen."""
     design = peer_design(SCHEMA, "alice", ((1,),), Fraction(9, 10))
     least = least_seen(design, SCHEMA, RECORDS, 1)
@@ -308,8 +310,8 @@ def seen_together(wrong: int, secret: int) -> bool:
     return False
 
 
-def test_counts_that_are_all_as_wrong_as_is_told_are_seen_together_where_no_single_one_is() -> None:
-    """Of 8 runs none gives a false alarm and none misses (a chance of 10^-6 each); a quarter of it is never seen."""
+def test_counts_that_are_all_as_wrong_as_is_stated_are_seen_together_where_no_single_one_is() -> None:
+    """Of 4 runs none gives a false alarm and none misses (a chance of 10^-6 each); a quarter of it is never seen."""
     design = peer_design(WIDE, "bob", EACH, Fraction(9, 10))
     together, single = least_seen_together(design, WIDE, "bob", MANY, 12), least_seen(design, WIDE, MANY, 1)
     assert together is not None
@@ -317,9 +319,8 @@ def test_counts_that_are_all_as_wrong_as_is_told_are_seen_together_where_no_sing
     wrong = int(together.wrong) + 1
     assert together.columns == 12
     assert wrong < single
-    assert all(seen_together(wrong, secret) for secret in range(8))
-    assert not any(seen_together(0, secret) for secret in range(8))
-    assert not any(seen_together(wrong // 4, secret) for secret in range(8))
+    assert all(seen_together(wrong, secret) for secret in range(4))
+    assert not any(seen_together(told, secret) for told in (0, wrong // 4) for secret in range(4))
 
 
 def test_more_columns_show_smaller_lies_and_what_cannot_be_is_not_claimed() -> None:

@@ -165,7 +165,7 @@ def test_the_coins_of_a_run_are_tossed_once_however_often_they_are_asked_for(mon
     assert other.shape == local.coins(whole).shape
 
 
-def test_no_repr_shows_content_and_a_commitment_tells_nothing_without_the_secret() -> None:
+def test_no_repr_shows_content_and_a_commitment_shows_nothing_without_the_secret() -> None:
     for text in (repr(ALICE), repr(ALICE.secrets), repr(ALICE.table), str(ALICE)):
         assert "r0" not in text
         assert "v0" not in text
@@ -249,7 +249,7 @@ def test_a_chain_that_has_only_grown_is_accepted() -> None:
 
 
 @pytest.mark.parametrize("left", range(1, 4))
-def test_a_shorter_chain_is_refused_by_both_and_each_is_told_whose_it_is(left: int) -> None:
+def test_a_shorter_chain_is_refused_by_both_and_each_reads_whose_it_is(left: int) -> None:
     alice, bob = meet(
         CHAIN[:left], OTHER, alice_knows=MEMORY_BOB.signed(OTHER[5]), bob_knows=MEMORY_ALICE.signed(CHAIN[4])
     )

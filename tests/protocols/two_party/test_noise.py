@@ -112,7 +112,7 @@ def test_both_sides_end_alike_however_much_noise_there_is(way: dict[str, Any]) -
 
 
 @pytest.mark.parametrize("way", WAYS, ids=str)
-def test_a_told_number_is_the_count_with_both_sides_noise_and_no_side_sees_it_with_less(way: dict[str, Any]) -> None:
+def test_a_shown_number_is_the_count_with_both_sides_noise_and_no_side_sees_it_with_less(way: dict[str, Any]) -> None:
     case = _case(**way)
     transcript = Transcript()
     run_pair(*make_roles(case), transcript)
@@ -153,7 +153,7 @@ def test_the_key_holder_decrypts_counts_with_the_evaluators_noise() -> None:
     assert [d + z + noises.cells.own for d, z in zip(decrypted, own, strict=True)] == list(told)
 
 
-def test_the_class_counts_are_told_with_their_holders_noise() -> None:
+def test_the_class_counts_are_sent_with_their_holders_noise() -> None:
     case = _case()
     transcript = Transcript()
     run_pair(*make_roles(case), transcript)
@@ -260,7 +260,7 @@ def test_every_term_that_a_partner_may_choose_is_varied_here() -> None:
 
 
 @pytest.mark.parametrize("name", VARIED)
-def test_a_varied_term_tells_the_same_numbers_again_or_spends_epsilon_of_its_own(name: str) -> None:
+def test_a_varied_term_shows_the_same_numbers_again_or_spends_epsilon_of_its_own(name: str) -> None:
     terms = replace(SMC, **VARIED[name])
     (before, first), (after, second) = run_on(SMC), run_on(terms)
     assert (before == after) == (name in IDLE)
@@ -457,7 +457,7 @@ def private_bytes(local: PartyInputs) -> list[bytes]:
 
 
 def test_no_message_holds_a_record_id_a_secret_or_a_true_column() -> None:
-    for way in ALLOWED:
+    for way in few([*ALLOWED], 3):
         case = replace(CASE, terms=make_terms(**ALLOWED[way][0]))
         alice, bob = with_canaries(case)
         sent = Transcript()

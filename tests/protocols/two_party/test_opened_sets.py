@@ -13,9 +13,10 @@ from protocols.association.joint import JointItemsets
 from protocols.association.own_sets import TermSet
 from protocols.errors import DeviationError, InputError
 from protocols.messages import ClassCounts, DisguisedPage, ExactCounts, MaskedPage, OpenedPage, SetCounts
-from protocols.role import Message, Part, Phase, Progress, Transcript, run_pair, with_progress
+from protocols.role import Part, Phase, Progress, Transcript, run_pair, with_progress
 from protocols.terms import Method, Metric, Reveal
 from protocols.two_party.opened_sets import Rule, simulate_answers
+from tests.protocols.oblivious.parts import lengths, pages_opened
 from tests.protocols.oblivious.test_known_answers import bits_of, off
 from tests.protocols.two_party.test_itemsets import RULES, Store, cases, stored_play, table
 from tests.support.examples import at_most, few
@@ -96,11 +97,6 @@ def test_a_rule_that_meets_its_threshold_to_the_last_record_reaches_it(metric: M
         assert ((first, rest) in reached(there.play()[0].itemsets)) is reaches
 
 
-def opened(transcript: Transcript) -> list[bytes]:
-    pages = ([m.words for m in sent if isinstance(m, OpenedPage)] for sent in vars(transcript).values())
-    return [bytes(a ^ b for a, b in zip(one, other, strict=True)) for one, other in zip(*pages, strict=True)]
-
-
 ASKED: list[tuple[Metric, Fraction | None]] = [
     (Metric.CONFIDENCE, None),
     (Metric.CONFIDENCE, Fraction(7, 10)),
@@ -117,7 +113,7 @@ def test_what_is_opened_follows_from_sets_and_rules_and_nothing_else_of_one_cros
         rules = case.terms.rules
         assert 0 < len(alice.itemsets.kept) < alice.counted
         assert least is None or 0 < len(reached(alice.itemsets)) < alice.counted
-        assert opened(crossed) == [each.tobytes() for each in simulate_answers(alice.itemsets, rules)]
+        assert pages_opened(crossed) == [each.tobytes() for each in simulate_answers(alice.itemsets, rules)]
         for sent in vars(crossed).values():
             assert not {type(each) for each in sent} & {SetCounts, ExactCounts, DisguisedPage, ClassCounts}
             assert off(bits_of(b"".join(each.words for each in sent if isinstance(each, MaskedPage)), 8)) == []
@@ -129,17 +125,13 @@ def test_lengths_are_those_of_the_records_the_terms_and_the_frequent_sets(metric
     first = asking(table(150), metric, Fraction(7, 10), min_support=Fraction(1, 3))
     near, other = first.codes.copy(), 0 * first.codes
     near[:3, 0] ^= 1
-    lengths, found = [], []
+    seen, found = [], []
     for codes in (first.codes, near, other):
         crossed = Transcript()
         found.append(sets(replace(first, codes=codes).play(crossed)[0].itemsets))
-        lengths.append([[(type(m).__name__, *map(len, parts(m))) for m in sent] for sent in vars(crossed).values()])
+        seen.append(lengths(crossed))
     assert found[0] == found[1] != found[2]
-    assert lengths[0] == lengths[1] != lengths[2]
-
-
-def parts(message: Message) -> list[bytes]:
-    return [each for each in vars(message).values() if isinstance(each, bytes)]
+    assert seen[0] == seen[1] != seen[2]
 
 
 @pytest.mark.parametrize("metric", few([*Metric], 2))

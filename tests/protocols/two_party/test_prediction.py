@@ -61,6 +61,7 @@ from tests.support.cases import correlated
 from tests.support.duel import End, Tamper, duel, honest, replay
 from tests.support.examples import at_most
 from tests.support.mask_recorder import ONCE, MaskRecorder
+from tests.support.meeting import on
 from tests.support.models import bayes_models, bayes_of, chain, models, small_model
 from tests.support.parties import Case, make_local, make_terms
 
@@ -136,7 +137,7 @@ def meetings(draw: st.DrawFn) -> Together:
 
 @settings(max_examples=at_most(60), deadline=None)
 @given(meetings())
-def test_it_equals_local_prediction_on_the_joined_rows_for_whoever_receives(meeting: Together) -> None:
+def test_it_equals_local_prediction_on_the_joined_rows_for_each_who_receives(meeting: Together) -> None:
     alice, bob = run_pair(*meeting.roles())
     for receives, answers in (("initiator", alice), ("responder", bob)):
         if meeting.receiver not in (receives, "both"):
@@ -237,11 +238,6 @@ def test_a_tree_without_a_split_needs_no_bits_and_where_all_is_known_nothing_is_
     assert alice is not None
     assert (alice.positions, alice.remembered) == ((0,) * len(ROWS), len(ROWS))
     assert not {ChoicePage, RowShares} & {type(m) for m in (*transcript.sent_by_a, *transcript.sent_by_b)}
-
-
-def on(sender: str, kind: type[Message], change: Callable[[Any], Message]) -> Tamper:
-    """Change every message of this kind from this side on its way."""
-    return lambda who, _, message: change(message) if who == sender and isinstance(message, kind) else message
 
 
 def flipped(page: ChoicePage) -> ChoicePage:

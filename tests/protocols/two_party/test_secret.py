@@ -1,7 +1,7 @@
 """Whole runs of which the tree alone crosses: what they open, how long their messages are, and how they go on."""
 
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
@@ -28,6 +28,7 @@ from protocols.oblivious.numbers import modulus_mask
 from protocols.randomized_response.related_question import disguise
 from protocols.randomness import public_order
 from protocols.role import (
+    Effect,
     Fact,
     Kept,
     Message,
@@ -56,11 +57,10 @@ from protocols.two_party.inputs import USUAL_LIMITS, PartyInputs, split_records
 from protocols.two_party.noise import tree_noise_of
 from protocols.two_party.secret import grow_secretly, score, split_of
 from protocols.two_party.training import Outcome
-from tests.protocols.oblivious.parts import meet
+from tests.protocols.oblivious.parts import exclusive_or, length_of, lengths, meet
 from tests.protocols.oblivious.test_known_answers import bits_of, off
-from tests.protocols.secret_tree.test_growth import flipped
 from tests.support.cases import correlated
-from tests.support.duel import duel
+from tests.support.duel import duel, watched
 from tests.support.examples import few
 from tests.support.parties import Case, make_local, make_roles, make_terms, plain_id3, play
 
@@ -83,18 +83,11 @@ class Seen:
     facts: list[Fact] = field(default_factory=list)
     saved: list[bytes] = field(default_factory=list)
 
-    def watch(self, role: Role[Any]) -> Generator[Any, Any, Any]:
-        answer = None
-        while True:
-            try:
-                effect = role.send(answer)
-            except StopIteration as stop:
-                return stop.value
-            if isinstance(effect, Note):
-                self.facts.append(effect.fact)
-            if isinstance(effect, Save) and effect.part is Part.ANSWERS:
-                self.saved[effect.number :] = [effect.content]
-            answer = yield effect
+    def see(self, effect: Effect) -> None:
+        if isinstance(effect, Note):
+            self.facts.append(effect.fact)
+        if isinstance(effect, Save) and effect.part is Part.ANSWERS:
+            self.saved[effect.number :] = [effect.content]
 
     @property
     def opened(self) -> list[OpenedFact]:
@@ -125,19 +118,11 @@ class Run:
     def tree(self, kept: Kept | None = None) -> Tree:
         left, right = make_roles(self.case, kept=kept)
         ends: tuple[tuple[Agreement, Outcome], tuple[Agreement, Outcome]]
-        ends = run_pair(self.alice.watch(left), self.bob.watch(right), self.transcript)
+        ends = run_pair(watched(left, self.alice.see), watched(right, self.bob.see), self.transcript)
         (_, a), (_, b) = ends
         assert a.model == b.model
         assert self.case.terms.hides_counts == (a.exact_counts_disclosed == a.smc_computations == 0)
         return a.tree
-
-    @property
-    def lengths(self) -> list[list[tuple[str, list[int]]]]:
-        return [[sizes(each) for each in sent] for sent in (self.transcript.sent_by_a, self.transcript.sent_by_b)]
-
-
-def sizes(message: Message) -> tuple[str, list[int]]:
-    return type(message).__name__, [len(each) for each in vars(message).values() if isinstance(each, bytes | tuple)]
 
 
 @dataclass
@@ -238,7 +223,8 @@ def test_all_lengths_of_a_run_are_those_of_the_records_the_terms_the_tree_and_it
     assert trees[0] == trees[1] != trees[2]
     assert first.alice.windows == second.alice.windows
     assert (np.bincount(CASE.codes[:, -1]) != np.bincount(other[:, -1])).any()
-    assert first.lengths == second.lengths != last.lengths
+    crossed = [lengths(run.transcript) for run in (first, second, last)]
+    assert crossed[0] == crossed[1] != crossed[2]
 
 
 @dataclass
@@ -301,7 +287,7 @@ def simulated(
                 if isinstance(own, CountShares):
                     players[each].inbox.append(share(own))
                 else:
-                    players[each].inbox.append(OpenedPage(flipped(wires, own.words)))
+                    players[each].inbox.append(OpenedPage(exclusive_or(wires, own.words)))
             opening.clear()
 
     ours = 0 if alice else 1
@@ -371,7 +357,8 @@ def test_either_side_of_a_run_sees_what_a_simulator_makes_of_tree_windows_and_ta
     case, alice = SEEN[way], side == "alice"
     sides = Sides(replace(case, terms=replace(case.terms, test=Fraction(1, 4))))
     seen, transcript = Seen(), Transcript()
-    (tree, scores), _ = run_pair(seen.watch(sides.role(0)), sides.role(1), transcript)
+    (tree, scores), _ = run_pair(watched(sides.role(0), seen.see), sides.role(1), transcript)
+    assert scores is not None
     allowance = Allowance(tree.schema, case.terms.max_depth, case.terms.window)
     width = (len(sides.parts[1]) + room_for_table(scores.law)).bit_length()
     result, said = simulated(
@@ -382,7 +369,7 @@ def test_either_side_of_a_run_sees_what_a_simulator_makes_of_tree_windows_and_ta
     )
     real = transcript.sent_by_b if alice else transcript.sent_by_a
     assert result == (tree, scores)
-    assert [sizes(each) for each in said] == [sizes(each) for each in real]
+    assert list(map(length_of, said)) == list(map(length_of, real))
     for sent in (said, real):
         assert off(bits_of(b"".join(each.words for each in sent if isinstance(each, MaskedPage)), 8)) == []
 

@@ -214,8 +214,10 @@ def test_a_run_ends_with_the_same_model_or_says_so() -> None:
     with pytest.raises(InputError, match="has built no tree"):
         _ = outcome.tree
     assert replace(outcome, model=small_model()).tree == small_model()
-    for method in ("hybrid", "smc", "randomized"):
-        case = replace(CASE, terms=make_terms(method=method))
+    for case in (
+        *(replace(CASE, terms=make_terms(method=way)) for way in ("hybrid", "smc", "randomized")),
+        bayes_case(),
+    ):
         alice, bob = against("b", ModelDigest, lambda m: ModelDigest(bytes(32)), case)
         assert type(alice.error) is DeviationError
         assert isinstance(bob.result[1] if bob.result else None, Outcome)
@@ -305,14 +307,6 @@ def bayes_case(**changes: Any) -> Case:
     return replace(NAIVE_BAYES_CASE, terms=bayes_terms(NAIVE_BAYES_CASE.terms, **changes))
 
 
-def test_another_model_than_the_peers_ends_the_run() -> None:
-    def tamper(who: str, number: int, message: Message) -> Message:
-        return ModelDigest(bytes(32)) if isinstance(message, ModelDigest) and who == "a" else message
-
-    _, bob = duel(*make_roles(bayes_case()), tamper)
-    assert type(bob.error) is DeviationError
-
-
 def agreed_outcome(case: Case) -> Outcome:
     alice, bob = play(case)
     assert alice.model.digest() == bob.model.digest()
@@ -391,8 +385,9 @@ def assert_is_plain_id3(case: Case, way: str) -> None:
 
 @pytest.mark.parametrize("way", SECURE_WAYS)
 @settings(max_examples=at_most(60))
-@given(case=cases())
+@given(case=cases(sizes=(1, 5)))
 def test_tree_counts_and_accuracy_are_those_of_plain_id3_on_the_joined_table(way: str, case: Case) -> None:
+    """Columns of one value are among them."""
     assert_is_plain_id3(case, way)
 
 
@@ -402,13 +397,6 @@ def test_tree_counts_and_accuracy_are_those_of_plain_id3_on_the_joined_table(way
 def test_a_window_as_wide_as_the_schema_is_all(way: str, case: Case) -> None:
     width = sum(map(len, case.sizes.values()))
     assert_is_plain_id3(replace(case, terms=replace(case.terms, omega=width)), way)
-
-
-@pytest.mark.parametrize("way", SECURE_WAYS)
-@settings(max_examples=at_most(15))
-@given(case=cases(rows=12, sizes=(1, 3)))
-def test_columns_of_one_value_do_no_harm(way: str, case: Case) -> None:
-    assert_is_plain_id3(case, way)
 
 
 @pytest.mark.parametrize("way", SECURE_WAYS)
