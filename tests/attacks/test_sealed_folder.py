@@ -19,6 +19,7 @@ import grpc
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, load_pem_private_key
+from keyring.core import load_keyring
 
 from party.errors import IdentityError
 from party.keys import sealing
@@ -32,7 +33,7 @@ from party.transport.grpc.server import NodeServer
 from tests.integration.test_rpc_identity import OPEN
 from tests.support.examples import few
 from tests.support.identities import create_identity
-from tests.support.processes import Pair, cotally, cotally_here, finish, make_pair, serving
+from tests.support.processes import Pair, cotally_here, finish, make_pair, serving
 from tests.support.rpc import WIRE_VERSION, stub
 
 PHRASE = "nine small grey herons"
@@ -156,20 +157,21 @@ def test_a_party_that_is_made_sealed_has_never_had_a_key_in_the_clear(
 def test_the_systems_keyring_opens_a_folder_and_without_it_nothing_does(
     pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "tests.support.keyring_in_a_file.FileKeyring")
+    monkeypatch.setattr("keyring.core._keyring_backend", load_keyring("tests.support.keyring_in_a_file.FileKeyring"))
     monkeypatch.setenv("COTALLY_TEST_KEYRING", str(tmp_path / "keyring.json"))
     coins = load_secret(pair.bob)
-    assert cotally("keys", "seal", str(pair.bob), "--by", "keyring").code == 0
+    assert cotally_here("keys", "seal", str(pair.bob), "--by", "keyring").code == 0
     assert not holds(pair.bob, coins)
-    assert cotally("check", str(pair.bob / "party.toml")).code == 0
+    assert cotally_here("check", str(pair.bob / "party.toml")).code == 0
     (tmp_path / "keyring.json").rename(tmp_path / "another machine")
-    refused = cotally("check", str(pair.bob / "party.toml"))
+    sealing._opened_once.cache_clear()
+    refused = cotally_here("check", str(pair.bob / "party.toml"))
     assert (refused.code, len(refused.err.splitlines())) == (2, 1)
     assert "is sealed by a keyring that is not this one" in refused.err
     (tmp_path / "another machine").rename(tmp_path / "keyring.json")
     copied = (pair.bob / "sealed.keys").read_bytes()
     assert list(json.loads((tmp_path / "keyring.json").read_text())), "the control: until then it holds the passphrase"
-    assert cotally("keys", "unseal", str(pair.bob)).code == 0
+    assert cotally_here("keys", "unseal", str(pair.bob)).code == 0
     assert load_secret(pair.bob) == coins
     assert json.loads((tmp_path / "keyring.json").read_text()) == {}
     write_secret(tmp_path / "sealed.keys", copied)

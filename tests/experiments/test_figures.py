@@ -25,7 +25,6 @@ from tests.support.scripts import imported
 
 FOLDER = Path(__file__).parents[2] / "scripts" / "experiments"
 NAMES = (
-    "du_zhan_2003_figure_2",
     *(f"multi_group_figure_{number}" for number in (3, 4, 5, 6)),
     *(f"hybrid_2007_figure_{number}" for number in ("2b", "3a", "3b", "4a", "4b")),
     "hybrid_2007_table_1",
@@ -43,6 +42,7 @@ NAMES = (
     "question_theta_zero",
     "question_window_auto",
     "question_window_one",
+    "du_zhan_2003_figure_2",
 )
 STATISTICS = ("mean", "variance", "deviation", "repetitions", "seed", "version", "parameters")
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
-from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -26,11 +25,11 @@ from protocols.errors import DeviationError, InputError, PeerError
 from protocols.learning.naive_bayes import NaiveBayes
 from protocols.learning.tree import Leaf, Split, Tree
 from protocols.messages import ChoicePage, CiphertextPage, CountShares, ExactCounts, PackedCounts, Verdict
-from protocols.role import Message, Phase, Progress, Role, run_alone
+from protocols.role import Message, run_alone
 from protocols.tables import ROOT, Expression, Term
 from tests.support.cases import correlated
 from tests.support.declaration import undo
-from tests.support.duel import Tamper, duel, watched
+from tests.support.duel import Tamper, duel
 from tests.support.enumeration import expressions, true_count
 from tests.support.plain import schema_of
 from tests.support.secure_engines import (
@@ -44,10 +43,8 @@ from tests.support.secure_engines import (
     TEST,
     TRAIN,
     TREE,
-    Engine,
     by_dots,
     by_transfers,
-    count,
     halves,
     known,
     layout,
@@ -116,18 +113,7 @@ def test_secure_counts_are_the_plain_counts_of_each_cell_once() -> None:
     assert layout().holder_columns == {2, 3, 4}
 
 
-def test_what_tests_the_tree_is_told_apart_and_without_test_records_nothing_is_sent() -> None:
-    def shown(engine: Engine) -> Role[list[Progress]]:
-        seen = list[Any]()
-        yield from watched(count(engine, FIRST, tree=TREE), seen.append)
-        return [effect for effect in seen if isinstance(effect, Progress)]
-
-    evaluator, holder = by_dots()
-    for end in duel(shown(evaluator), shown(holder)):
-        assert end.error is None
-        assert end.result
-        assert [phase for phase, _ in groupby(p.phase for p in end.result)] == [Phase.COLUMNS, Phase.HELD_OUT]
-        assert [p.done for p in end.result if p.phase is Phase.HELD_OUT][-1] == end.result[-1].total
+def test_a_tree_is_tested_by_one_count_and_without_test_records_nothing_is_sent() -> None:
     for name in ENGINES:
         right = (TREE.predict(TEST) == TEST[:, -1]).sum()
         ends = play(ENGINES[name](), tree=TREE)

@@ -89,10 +89,6 @@ OFF_THE_CURVE = b"\x02" + (5).to_bytes(32, "big")  # 5**3 + 7 is no square
 INFINITY = bytes(33)
 
 
-def test_the_point_that_is_off_the_curve_is() -> None:
-    assert pow(5**3 + 7, (P - 1) // 2, P) == P - 1
-
-
 SET_UPS: dict[str, tuple[Change, str]] = {
     "an offer off the curve": (changed(BaseOffer, point=lambda _: OFF_THE_CURVE), "not on the curve"),
     "an offer at infinity": (changed(BaseOffer, point=lambda _: INFINITY), "not on the curve"),

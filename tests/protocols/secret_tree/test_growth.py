@@ -362,7 +362,7 @@ GAME = Game(NOISY_SCHEMA, noisy_table(1), GROWTH)
 
 
 def test_it_is_the_tree_of_who_sees_all_and_adds_the_same_noise() -> None:
-    for epsilon, seed in product([Fraction(1, 10), Fraction(1), Fraction(40)], [1, 2]):
+    for epsilon, seed in few([*product([Fraction(1, 10), Fraction(1), Fraction(40)], [1, 2])], 3):
         game = Game(NOISY_SCHEMA, noisy_table(seed), replace(GROWTH, noise=epsilon))
         transcript = Transcript()
         tree = game.grown(transcript)
@@ -528,12 +528,12 @@ class Audit:
         return sum(happens(one, run) for run in range(runs)), sum(happens(other, runs + run) for run in range(runs))
 
 
-@pytest.mark.parametrize(("side", "part"), few([*product(AUDITED, (1, 3))], 3))
-def test_trees_tell_neighbours_apart_no_further_than_epsilon_and_a_third_of_the_noise_is_caught(
+@pytest.mark.parametrize(("side", "part"), few([*product(AUDITED, (1, 4))], 3))
+def test_trees_tell_neighbours_apart_no_further_than_epsilon_and_a_quarter_of_the_noise_is_caught(
     side: str, part: int
 ) -> None:
-    """False alarm 1e-6; a third of the noise is refuted with a chance of 0.99: the number of runs follows from it."""
-    audit = Audit(side, Fraction(2))
+    """False alarm 1e-6; a quarter of the noise is refuted with a chance of 0.99: the number of runs follows from it."""
+    audit = Audit(side, Fraction(3, 2))
     runs = audit.claim.runs_needed(*audit.chances(replace(audit.spending, epsilon=Fraction(6))), miss=1e-2)
     drawn, growth = replace(audit.spending, epsilon=audit.epsilon * part), audit.event().growth
 

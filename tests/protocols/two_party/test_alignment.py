@@ -256,9 +256,6 @@ def one_more(page: CommonRows) -> CommonRows:
 
 
 ASKED: list[tuple[type[Message], Change, str]] = [
-    (CodePage, lambda page: CodePage(page.rows[:-1]), "rows of another length"),
-    (CodePage, lambda page: CodePage(page.rows * 2), "rows of another length"),
-    (CodePage, lambda _: CodePage(b""), "rows of another length"),
     (CommonRows, lambda _: CommonRows(b""), "other rows than we have sent"),
     (CommonRows, lambda page: CommonRows(page.rows + b"\0"), "other rows than we have sent"),
     (CommonRows, lambda page: CommonRows(bytes([page.rows[0] | 64])), "other rows than we have sent"),
@@ -294,24 +291,6 @@ def assert_refused(end: End[Aligned], problem: str) -> None:
     assert problem in str(end.error)
     assert "\n" not in str(end.error)
     assert not any(record in str(end.error) for record in (*ALICE.records, *BOB.records))
-
-
-@pytest.mark.parametrize("field", ["nonces", "slots"])
-def test_hints_of_another_length_end_the_run(field: str) -> None:
-    def short(page: HintPage) -> HintPage:
-        return replace(page, **{field: getattr(page, field)[:-1]})
-
-    _, bob = struck(HintPage, short, side="a", count_only=True)
-    assert_refused(bob, "hints of another length")
-
-
-@pytest.mark.parametrize("side", ["a", "b"])
-@pytest.mark.parametrize("count_only", [True, False])
-def test_a_share_of_another_length_ends_the_run(side: str, count_only: bool) -> None:
-    ends = struck(
-        OpenedPage, lambda page: OpenedPage(page.words[:-1]), side=side, least=Fraction(1, 6), count_only=count_only
-    )
-    assert_refused(ends[side == "a"], "shares of another length")
 
 
 @pytest.mark.parametrize("side", ["a", "b"])

@@ -252,12 +252,8 @@ ALIKE: Changes = {
     "answers too many": ("b", RowShares, lambda m: RowShares(m.shares * 2), PeerError),
 }
 OF_TREES: Changes = {
-    "choices too many": ("a", ChoicePage, lambda m: ChoicePage(m.matrix * 2, m.check), PeerError),
     "commitments too few": ("a", RowsAsked, lambda m: RowsAsked(m.commitments[32:]), PeerError),
-    "no point": ("a", BaseOffer, lambda m: BaseOffer(m.nonce, bytes(33)), PeerError),
-    "seeds that do not agree": ("a", SeedHints, lambda m: SeedHints(m.hints, m.sums, bytes(32)), DeviationError),
     "corrections too few": ("b", CorrectionPage, lambda m: CorrectionPage(m.corrections[8:]), PeerError),
-    "corrections too many": ("b", CorrectionPage, lambda m: CorrectionPage(m.corrections * 2), PeerError),
     "other people": ("b", JointDigests, lambda m: JointDigests(bytes(64)), DisagreementError),
 }
 OF_BAYES: Changes = {
