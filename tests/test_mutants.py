@@ -1,4 +1,4 @@
-"""What `scripts/mutate` takes away: it finds the checks, and a check without which nothing fails is told."""
+"""What `scripts/mutate` takes away: it finds the checks, and a check without which nothing fails is named."""
 
 import ast
 from pathlib import Path

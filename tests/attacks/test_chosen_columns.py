@@ -27,7 +27,7 @@ RNG = np.random.default_rng(2)
 
 
 def case_of(bobs: Codes, label: NDArray[np.int64], owner: str, alices: Codes | None = None, **terms: object) -> Case:
-    """Return the case of these columns and this class, trained on as a whole, by `smc` unless told."""
+    """Return the case of these columns and this class, trained on as a whole, by `smc` unless terms say otherwise."""
     mine = np.zeros((len(label), 1)) if alices is None else alices
     sizes = {name: tuple(int(c.max()) + 1 for c in part.T) for name, part in (("alice", mine), ("bob", bobs))}
     usual = {"method": "smc", "omega": ALL, "min_leaf": 5, "test": Fraction(0), "theta": Fraction(2, 3)}
@@ -43,7 +43,7 @@ def bits(records: int, columns: int) -> Codes:
 
 
 def people_read(case: Case, told: Told) -> float:
-    """Return the share of the people whose class, Alice's, follows for certain from the counts that were told.
+    """Return the share of the people whose class, Alice's, follows for certain from the counts that were shown.
 
     Bob writes each count as a sum over people whom he knows. What follows is what the equations determine, and
     everybody in a set that has all of its people in one class.
@@ -191,7 +191,7 @@ def test_a_class_that_names_people_reads_every_row_and_is_refused(tmp_path: Path
 def test_classes_that_name_a_part_of_the_people_each_run_are_refused_one_by_one(tmp_path: Path, way: str) -> None:
     """Nineteen people per run, all others in one class: eleven runs read two hundred rows.
 
-    Each is refused for its class. It tells nothing, so it binds the data set to nothing: a class of enough people is
+    Each is refused for its class. It shows nothing, so it binds the data set to nothing: a class of enough people is
     built with, and from then on the data set knows one table of Bob's. Of a tree alone, and of one that is mined,
     nobody hears how many have a class; what it says of them is as many bits as are shown.
     """
@@ -212,7 +212,7 @@ def test_classes_that_name_a_part_of_the_people_each_run_are_refused_one_by_one(
 
 
 def test_a_class_that_its_holder_refuses_is_on_record_with_its_split_and_may_be_merged(tmp_path: Path) -> None:
-    """Her word on classes over many splits would tell each person's; one split's is told, and no other."""
+    """Her word on classes over many splits would show each person's; one split's is sent, and no other."""
     rare = holding(np.minimum(np.arange(RECORDS) // 5, 2), "alice")
     node = Guarded(tmp_path, rare, 'odds = "any"')
     assert_refused(node.meet(rare.terms), "class counts")

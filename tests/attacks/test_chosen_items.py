@@ -43,7 +43,7 @@ def case_of(hers: NDArray[np.int64], his: NDArray[np.int64], smallest: int) -> R
 
 
 def told_of_her_item(case: RuleCase) -> dict[Term, int]:
-    """Return the count of Alice's item with each item of Bob's, as far as both are told it."""
+    """Return the count of Alice's item with each item of Bob's, as far as both are shown it."""
     _, bob = case.play()
     pairs = (each for each in bob.itemsets.kept if len(each.terms) == 2 and HERS in each.terms)
     return {each.terms[1]: int(each.count) for each in pairs}
@@ -77,7 +77,7 @@ def leaving_out(person: int, people: int, parts: int) -> NDArray[np.int64]:
 
 
 def told_of_the_person(case: RuleCase) -> int | None:
-    """Return what all counts of her item, less those with each of his, leave; None where one was not told."""
+    """Return what all counts of her item, less those with each of his, leave; None where one was not shown."""
     told = told_of_her_item(case)
     if len(told) < len(case.sizes["bob"]):
         return None
@@ -148,7 +148,7 @@ def chain() -> dict[str, NDArray[np.bool_]]:
 def reaching(
     hers: NDArray[np.int64], his: dict[str, NDArray[np.bool_]], least: int = LEAST, most_sets: int = 10_000
 ) -> set[str]:
-    """Return which of Bob's items at least so many people have who have hers: all that a run over sets opens."""
+    """Return which of Bob's items at least this many people have who have hers: all that a run over sets opens."""
     columns = np.column_stack([hers, *his.values()]).astype(np.uint8)
     rules = RuleTerms(Fraction(least, PEOPLE), 2, most_sets, absent=("v0",))
     terms = rule_terms(rules, method=Method.SMC, reveal=Reveal.SETS)
@@ -179,7 +179,7 @@ def searched(hers: NDArray[np.int64], his: dict[str, NDArray[np.bool_]]) -> dict
 
 
 def test_a_chain_of_own_items_reads_everybody_of_sets_alone_and_ten_items_nobody() -> None:
-    """No count is told, and each answer is a bit; a guess of the commonest is right of half of the people.
+    """No count is shown, and each answer is a bit; a guess of the commonest is right of half of the people.
 
     Ten items are every fourth step: one of these is the first that is frequent, too, and four people stay in doubt.
     """
@@ -307,7 +307,7 @@ def _forgetful_bob(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_answers_about_one_person_and_several_rows_of_the_receiver_read_the_other_sides_columns_and_are_refused(
     tmp_path: Path,
 ) -> None:
-    """Asked with each of his cities, a person's ages are told: where Oslo's answers differ, only age decides."""
+    """Asked with each of his cities, a person's ages are shown: where Oslo's answers differ, only age decides."""
     (tmp_path / "open").mkdir()
     pair = Offering(tmp_path / "open")
     with patch.object(PredictionEntries, "_judge", lambda pages, asked: None):

@@ -558,7 +558,7 @@ class Windowed:
 
 
 def test_windows_of_columns_that_differ_by_five_people_read_less_of_them_than_the_winner_of_all_columns() -> None:
-    """Of 32 ways in which the five may have their classes, what is opened leaves some: so many bits are read.
+    """Of 32 ways in which the five may have their classes, what is opened leaves some: that many bits are read.
 
     A window of 3 columns reads 1.1 bits, and 2.4 with its winner, where 16 are shown; one of 16 columns 2.6 and 4.4,
     where 36 are; the winner of all columns reads all five people, where 7 are.

@@ -225,7 +225,7 @@ Counts = dict[Expression, int]
 
 @dataclass
 class Watched:
-    """A case of which Bob, who has one column, keeps all that he is told and all that his side holds.
+    """A case of which Bob, who has one column, keeps all that he is shown and all that his side holds.
 
     He takes what he holds for counts where it can be such.
     """
@@ -233,7 +233,7 @@ class Watched:
     case: Case
 
     def play(self, folder: Path) -> tuple[Copy, Counts, Counts, Tree]:
-        """Let Alice's node run it and allow any bits; return her copy, told counts, Bob's shares, the tree."""
+        """Let Alice's node run it and allow any bits; return her copy, shown counts, Bob's shares, the tree."""
         home = folder / token_hex(4)
         home.mkdir()
         agree, limits = 'odds = "any"\nmost_bits = "any"', replace(USUAL_LIMITS, most_values=17)

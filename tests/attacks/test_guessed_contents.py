@@ -1,4 +1,4 @@
-"""A partner knows all but a few of our ids, or of the classes that both hold: what it may try on what it is told.
+"""A partner knows all but a few of our ids, or of the classes that both hold: what it may try on what it hears.
 
 Control: a digest that it can key itself confirms any guess, so that it finds the rest at home. By `equality` it hears
 of one guess per content and session; what is left are as many sessions as guesses, each of which ends on our screen.
@@ -57,7 +57,7 @@ def digest(sender: str, point: bytes) -> bytes:
 
 
 class Guessing:
-    """Bob, who shows one guess and keeps what he is told."""
+    """Bob, who shows one guess and keeps what he hears."""
 
     def __init__(self, shown: bytes) -> None:
         self.shown, self.hers, self.told = shown, b"", b""
@@ -74,7 +74,7 @@ class Guessing:
             yield from (point, times(NUMBER, point), times(NUMBER, times(NUMBER, point)))
 
     def confirmed(self, guesses: Sequence[bytes]) -> set[bytes]:
-        """Return the guesses of which anything that he can work out at home is what he was told, or has seen."""
+        """Return the guesses of which anything that he can work out at home is what he heard, or has seen."""
         seen = {self.told, self.hers}
         return {
             guess

@@ -1,4 +1,4 @@
-"""What names tell: which values of a column are named shows how many hold them, before any count and any noise.
+"""What names show: which values of a column are named shows how many hold them, before any count and any noise.
 
 A value is named to the peer where `smallest_value` people or more hold it (DESIGN 3). One who knows all of its other
 holders learns from the name alone whether one more person is among them. Noise does not cover names, and a
@@ -308,7 +308,7 @@ def idle_terms() -> Iterator[Terms]:
 
 
 def told_at_root(node: Guarded, terms: Terms, bob: PartyInputs | None = None) -> tuple[Any, float | None]:
-    """Return what is told of Alice's column, by the class, at the root, and how many held-out records are right."""
+    """Return what is shown of Alice's column, by the class, at the root, and how many held-out records are right."""
     with listening() as told:
         ends = node.meet(terms, bob)
     assert_built(ends)

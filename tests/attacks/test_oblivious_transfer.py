@@ -1,4 +1,4 @@
-"""A chooser whose columns do not agree on its choices, and what two numbers under one mask tell.
+"""A chooser whose columns do not agree on its choices, and what two numbers under one mask show.
 
 The sender's key of a transfer is `t + D x`, row by row, `t` the chooser's own and `D` the offset. Where one tree's
 masked choices have an error in one transfer, the key has that tree's part of `D` besides. Whether it has is heard as
@@ -131,7 +131,7 @@ def test_the_check_ends_it() -> None:
 
 
 def test_who_errs_in_one_tree_goes_on_where_it_guessed_its_part_of_the_offset() -> None:
-    """With `k = 1` a part is one bit, and the guess that it is 0: right half of the time, and nothing else is told."""
+    """With `k = 1` a part is one bit, and the guess that it is 0: right half of the time, and nothing else is shown."""
     went_on, bits = [], []
     for tree in range(16):
         one, other = meet(1)  # with the same chance: the same offset
@@ -195,7 +195,7 @@ def count_of(column: Bits, rows: Rows, chosen_rows: Rows) -> tuple[int, int]:
 
 
 def test_corrections_for_the_rows_of_a_node_alone_would_show_who_is_in_it() -> None:
-    """A chooser has to be told whose keys to take, or hears no count: with another row in one's place it is noise."""
+    """A chooser has to hear whose keys to take, or hears no count: with another row in one's place it is noise."""
     rows = np.flatnonzero(COLUMN)
     other = np.sort(np.append(rows[1:], np.flatnonzero(~COLUMN)[0]))
     assert count_of(COLUMN, rows, rows)[0] == len(rows)
@@ -301,7 +301,7 @@ def test_bits_that_are_no_route_read_one_other_sum_of_the_answers_and_no_more(mo
 def test_a_bit_that_is_turned_over_reads_beside_the_class_how_two_losers_stand(monkeypatch: pytest.MonkeyPatch) -> None:
     """Alice turns over her share of whether the last class beats the second, in the last one's product alone.
 
-    Where the second class wins, the last one's product is then whether it beats the first: 3 or 1 is told for 1.
+    Where the second class wins, the last one's product is then whether it beats the first: 3 or 1 is heard for 1.
     """
     model = bayes_of((3, 3, 3, 3), 3, seed=11)
     way = BayesWay(Contest(model, "alice"), 3)
@@ -388,7 +388,7 @@ def lengths_by_purity(strays: int, changes: dict[str, Any]) -> tuple[set[int], t
 
 
 def test_transfers_are_as_long_as_a_nodes_counts_of_the_classes_have_binary_digits() -> None:
-    """This is what lengths tell who watches the line (SECURITY); by dot products they tell the tree alone."""
+    """This is what lengths show who watches the line (SECURITY); by dot products they show the tree alone."""
     for changes, tells in [({}, True), ({"counting": "paillier"}, False)]:
         (tree, few), (other, many) = (lengths_by_purity(strays, changes) for strays in (10, 60))
         assert tree == other == {0, 2}
@@ -441,7 +441,7 @@ def below(kind: Any) -> Iterator[Any]:
 
 
 def test_every_number_that_crosses_has_one_width_or_follows_from_no_count() -> None:
-    """A number without a width of its own is new here: say why it tells of no count, or give it one."""
+    """A number without a width of its own is new here: say why it shows no count, or give it one."""
     fixed = {"fixed32", "fixed64", "sfixed32", "sfixed64", "float", "double"}
     names = {getattr(FieldDescriptor, f"TYPE_{name.upper()}") for name in fixed}
     texts = {FieldDescriptor.TYPE_BYTES, FieldDescriptor.TYPE_STRING, FieldDescriptor.TYPE_MESSAGE}

@@ -219,7 +219,7 @@ def heard(address: str, context: ssl.SSLContext) -> tuple[bytes | None, bytes]:
 def test_a_stranger_at_the_port_sees_the_certificate_and_reads_nothing(
     pair: Pair, tmp_path: Path, stranger: str
 ) -> None:
-    """The control is the pinned peer: it is told release, clock and its name, and reads what the server begins with."""
+    """The control is the pinned peer: it hears release, clock and its name, and reads what the server begins with."""
     alice, bob = load_identity(pair.alice), load_identity(pair.bob)
     carol = create_identity(tmp_path / "carol", "carol") if "own" in stranger else None
     with NodeServer.listen(alice, load_peers(pair.alice).values(), "127.0.0.1:0") as server:

@@ -389,7 +389,7 @@ NOISE = MixedDesign.of(
 
 
 def noisy_survey(chance: np.random.Generator) -> Responses:
-    """Return 2,000 answers: a column of eight values that tells nothing, and one of two with a gain of .063."""
+    """Return 2,000 answers: a column of eight values that says nothing, and one of two with a gain of .063."""
     label = chance.integers(0, 2, 2000)
     tells = np.where(chance.random(2000) < 0.353, 1 - label, label)
     truth = np.column_stack([chance.integers(0, 8, 2000), tells, label]).astype(np.uint8)
@@ -413,7 +413,7 @@ def test_a_column_that_says_nothing_is_no_longer_the_root_and_the_tree_of_noise_
     with_noise, without = roots(400)
     assert with_noise < test.low
     assert without > test.high
-    # Of a table in which nothing tells anything: what splits it are gains beyond the mean of noise, a half at most.
+    # Of a table in which nothing says anything: what splits it are gains beyond the mean of noise, a half at most.
     chance = np.random.default_rng(8)
     design = RelatedDesign((2, 2, 2, 2), tuple((c,) for c in range(4)), Fraction(2, 3))
     sizes = []

@@ -252,7 +252,7 @@ EVALUATOR_DEVIATES: dict[str, tuple[type[Exception], Callable[[Any], Message]]] 
 
 
 def test_an_evaluator_that_deviates_hears_nothing() -> None:
-    """FAULTS A7 and A12: the key holder ends before it tells a count, and says the same whichever check it was."""
+    """FAULTS A7 and A12: the key holder ends before it sends a count, and says the same whichever check it was."""
     for error, change in EVALUATOR_DEVIATES.values():
         evaluator, holder = play(by_dots(), FIRST, tamper=swap("a", PackedCounts, change))
         assert type(holder.error) is error

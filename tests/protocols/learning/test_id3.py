@@ -171,7 +171,7 @@ def test_every_node_asks_for_exactly_the_window_and_is_tallied(window: int, seed
 
 
 def test_nothing_is_counted_where_one_class_is_and_progress_ends() -> None:
-    """The root's class counts are told by who holds the class; the paper asks for them."""
+    """The root's class counts are sent by who holds the class; the paper asks for them."""
     codes = np.zeros((3, 2), dtype=np.uint8)
     result = id3(schema_of((2,), 2), codes)
     assert result.tree.root == Leaf((3, 0), 0)
@@ -290,7 +290,7 @@ def windows(growth: Growth, window: int, tables: dict[int, Any], codes: Codes) -
 
 
 MANY = np.array([[0, 0, 0]] * 7 + [[1, 1, 1], [2, 1, 1], [3, 1, 1]] * 2 + [[3, 1, 1]], dtype=np.uint8)
-"""Column 0 tells the class by branches of 7, 2, 2 and 3 records; column 1 by two of 7."""
+"""Column 0 shows the class by branches of 7, 2, 2 and 3 records; column 1 by two of 7."""
 
 
 def test_windows_that_cannot_split_end_in_leaves() -> None:

@@ -1,4 +1,4 @@
-"""Both sides' noise: the bound of a sum, once for a question, what is told of it, and what it must cover.
+"""Both sides' noise: the bound of a sum, once for a question, what is said of it, and what it must cover.
 
 Runs with noise on neighbouring tables: what one side receives tells them apart no further than epsilon.
 
@@ -105,7 +105,7 @@ def test_the_same_question_has_the_same_noise_and_anything_else_other_noise() ->
     leaves = [(one, b"1"), (ROOT.child(0, 0), b"0")]
     turned = [(ROOT.child(0, 0), b"0"), (other, b"1")]
     assert _noise(spending=wide).accuracy(leaves) == _noise(spending=wide).accuracy(turned)
-    # Two levels at epsilon 1 and four at epsilon 2 have one scale; what both ask is told once.
+    # Two levels at epsilon 1 and four at epsilon 2 have one scale; what both ask is answered once.
     assert _noise(spending=Spending(Fraction(2), 52)).cells(ROOT, 0, 12) == _noise().cells(ROOT, 0, 12)
     # At scale 100 two of 40 trees share their noise with a chance of 0.98: all of them only if it is one number.
     wide = Spending(Fraction(1, 100), 26)

@@ -296,7 +296,7 @@ def said(game: Game) -> list[LeafStatement]:
 
 
 def truth(game: Game) -> dict[LeafStatement, list[int]]:
-    """Return how many records of each class are told what."""
+    """Return of how many records of each class what is said."""
     cells = {each: [0] * game.schema.classes for each in said_rows(game.plain())}
     for each, label in zip(said(game), game.codes[:, -1].tolist(), strict=True):
         cells[each][label] += 1
@@ -452,7 +452,7 @@ def test_a_leaf_that_bits_have_ended_is_not_said_to_be_of_one_class(omega: Windo
 
 
 def test_cuts_on_one_path_are_taken_together() -> None:
-    """Whoever is up to 1 and whoever is 2 is up to 2: of which two leaves one of these records is, nobody knows."""
+    """Who is up to 1 and who is 2 is up to 2: of which two leaves one of these records is, nobody knows."""
     ages = Attribute("alice", "age", ("<= 1", "(1, 2]", "(2, 3]", "> 3"), ordered=4)
     schema = two_way(joint_schema([ages, Attribute("bob", "job", ("a", "b"))], DEDUCED_SCHEMA.class_attribute, ["bob"]))
     one, zero = Leaf((), 1), Leaf((), 0)

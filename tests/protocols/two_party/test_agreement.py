@@ -455,14 +455,14 @@ def test_a_class_too_large_is_judged_again_and_one_past_a_limit_refused_with_the
         assert [end.error is None for end in ends] == [field is None] * 2
         if field:
             assert_differ(ends, field)
-    # Without a class the last column is an attribute; with noise the run judges what it tells.
+    # Without a class the last column is an attribute; with noise the run judges what it sends.
     strict = Limits(smallest_class=20, smallest_test=0)
     assert object_to_limits(replace(ALICE, limits=strict), make_terms()) is None
     noisy = make_terms(noise=Fraction(1), max_depth=2)
     assert object_to_limits(replace(HER_CLASS, limits=strict), noisy) is None
     rare = LIMITS.refuse_counts([9, 0, 51], "xyz")
     for accepted, refused, way_out in (
-        (LIMITS.refuse_classes(3), LIMITS.refuse_classes(4), "merge values"),
+        (LIMITS.refuse_classes(3), LIMITS.refuse_classes(4), "max_classes allows 3: choose another class"),
         (LIMITS.refuse_counts([10, 50], "no"), rare, "merge them ([columns] max_values)"),
         (LIMITS.refuse_test(30), LIMITS.refuse_test(29), "test = 0"),
         (LIMITS.refuse_test(0), LIMITS.refuse_test(1), "test = 0"),

@@ -1,4 +1,4 @@
-"""What a party brings: what fits together, what is sent, what a repr shows, and what digests tell."""
+"""What a party brings: what fits together, what is sent, what a repr shows, and what digests show."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

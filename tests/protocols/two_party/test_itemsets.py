@@ -158,7 +158,7 @@ CODES = np.array([[row % 2, row % 4 == 0, 0, 0] for row in range(20)], dtype=np.
 
 
 def heard(items: tuple[int, ...], sizes: tuple[int, ...], counts: tuple[int, ...], **terms: Any) -> Any:
-    """Return the counts that Alice believes of what Bob tells of 20 records, or the kind of error with which she ends.
+    """Return the counts that Alice believes of what Bob sends of 20 records, or the kind of error with which she ends.
 
     A set is frequent with five of them; three set two sets apart.
     """

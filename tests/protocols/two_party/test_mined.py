@@ -10,7 +10,6 @@ import tracemalloc
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -312,45 +311,6 @@ def rare(train_records: int, method: str = "hybrid", seed: int = 1) -> Case:
 
 def case_split(case: Case) -> tuple[Any, Any]:
     return split_records(case.terms.seed, len(case.codes), case.terms.test)
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_a_class_that_names_every_person_is_refused_before_anything_leaves(method: str) -> None:
-    case = with_class(RECORDS, np.arange(RECORDS), method=method)
-    alice, bob = attack(case)
-    for end in (alice, bob):
-        assert isinstance(end.error, DisagreementError)
-        assert end.error.field == "class values"
-        assert {type(message) for message in end.sent} == BEFORE_COUNTS
-    assert "the class has 200 values, our [agree] max_classes allows 20: choose another class" in str(alice.error)
-    assert "the class has one value, or too many" in str(bob.error)
-
-
-def test_a_class_of_few_training_records_is_refused_before_anything_leaves() -> None:
-    """None at all included: all who have the value are held out then, and could be counted by the accuracy."""
-    for method, records in product(["hybrid", "smc"], [0, 1, 9]):
-        alice, bob = attack(rare(records, method))
-        assert isinstance(alice.error, DisagreementError)
-        assert isinstance(bob.error, DisagreementError)
-        assert alice.error.field == bob.error.field == "class counts"
-        assert {type(message) for message in alice.sent} == BEFORE_COUNTS
-        assert {type(message) for message in bob.sent} == BEFORE_COUNTS | {ClassCounts}
-        assert "1 of 2 class values have fewer than 10 training records (our [agree] smallest_class)" in str(
-            alice.error
-        )
-        assert "merge rare values of the class" in str(bob.error)
-
-
-def test_a_share_that_holds_out_few_people_is_refused_before_a_name_leaves() -> None:
-    for method in METHODS:
-        for test, seed, held_out in [(Fraction(1, RECORDS), 5, 1), (Fraction(29, RECORDS), 0, 29)]:
-            alice, bob = attack(with_class(2, halves(), method=method, test=test, seed=seed))
-            for end in (alice, bob):
-                assert isinstance(end.error, DisagreementError)
-                assert end.error.field == "test"
-                assert {type(message) for message in end.sent} == {Greeting, Verdict}
-            assert f"{held_out} records would be held out, our [agree] smallest_test asks for 30" in str(alice.error)
-            assert "hold out more records, or none (test = 0)" in str(bob.error)
 
 
 def test_the_holder_of_the_class_keeps_to_its_own_limits_before_it_counts() -> None:

@@ -241,12 +241,12 @@ def case_of(terms: Terms) -> Case:
 
 
 def by_node(told: Told) -> dict[Any, list[list[float]]]:
-    """Return told tables by what was asked, whatever the order of a path."""
+    """Return shown tables by what was asked, whatever the order of a path."""
     return {(frozenset(e.terms), c, t.shape): t.tolist() for (e, c), t in told.items()}
 
 
 def run_on(terms: Terms) -> tuple[bytes, dict[Any, list[list[float]]]]:
-    """Return Alice's digest of a run, and all counts that it tells."""
+    """Return Alice's digest of a run, and all counts that it shows."""
     case = case_of(terms)
     with listening() as told:
         (agreed, _), _ = run_pair(*make_roles(case))
@@ -274,7 +274,7 @@ def test_a_varied_term_shows_the_same_numbers_again_or_spends_epsilon_of_its_own
 
 
 def test_another_learner_spends_epsilon_of_its_own_and_has_other_noise() -> None:
-    """The root's counts are asked by both; a tree tells more of the same people, so that its scale is another."""
+    """The root's counts are asked by both; a tree shows more of the same people, so that its scale is another."""
     everyone = replace(SMC, test=Fraction(0))
     (before, tree), (after, bayes) = (run_on(everyone), run_on(learned(everyone, Learner.NAIVE_BAYES)))
     assert before != after

@@ -111,7 +111,7 @@ def test_a_class_that_one_side_alone_holds_is_one_more_column_to_encrypt() -> No
 
 
 def mirrored(owner: str, **changes: object) -> Case:
-    """Both sides hold three columns of two values; the class, and the columns that tell it, go to the owner."""
+    """Both sides hold three columns of two values; the class, and the columns that follow it, go to the owner."""
     codes = correlated((2,) * 7, 60, seed=5, flips=0.3)
     halves = (codes[:, :3], codes[:, 3:6]) if owner == "alice" else (codes[:, 3:6], codes[:, :3])
     codes = np.column_stack([*halves, codes[:, 6]])
