@@ -8,7 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from party.association.mining import sets_of_columns
-from party.cli.arguments.common import OF_SETS
+from party.cli.arguments import OF_SETS
 from party.cli.baskets import say_beside, show_found, thresholds
 from party.cli.outputs import form, fraction, give, settle_copy
 from party.data import Form, check_table_name, read_frame
@@ -19,11 +19,11 @@ from party.settings.survey import Questionnaire, need_groups
 from party.show import mining
 from party.show.audit import audit_lines, audits_json
 from party.show.baskets import noisy_lines
-from party.show.drawing import shown_drawing
 from party.show.notices import tell
 from party.show.page.drawings import shown
 from party.show.privacy_full import after_mining_json, after_mining_lines, findings_json, report_parts, shown_names
 from party.show.privacy_short import LIKE_THE_PILOT, LIKE_THESE, Names, certain_lines, reading_json, reading_line
+from party.show.progress import shown_drawing
 from party.show.screen import columns, drawing_width, lay_out, put_json, say, say_all
 from party.survey import disguise_table, estimation, load_survey, read_codes, read_design, read_disguised
 from party.survey.mining import Parts, hold_out, mine_bayes, mine_tree, pooled
@@ -157,7 +157,7 @@ def answers_audit(arguments: argparse.Namespace) -> int:
 
 
 def audited(questionnaire: Questionnaire, goal: Goal) -> AuditResult:
-    with shown_drawing(questionnaire) as watch:
+    with shown_drawing(questionnaire.draws) as watch:
 
         def fresh(records: int) -> Draw:  # from a secret that is forgotten afterwards
             return watch(keyed_draw(new_key(), "audit", list(map(str, range(records)))))
@@ -171,7 +171,7 @@ def answers_disguise(arguments: argparse.Namespace) -> int:
     frame = read_frame(arguments.data, form(arguments))
     tell(frame.notices)
     personal = None if arguments.personal is None else read_frame(arguments.personal, form(arguments))
-    with shown_drawing(questionnaire) as watch:
+    with shown_drawing(questionnaire.draws) as watch:
         table = disguise_table(frame, questionnaire, arguments.secret, arguments.dataset, personal, watch)
     table.write(arguments.output)
     content = mining.copy_json(len(table), arguments.output, table.left_out, new) | {"read": reading_json(table.read)}

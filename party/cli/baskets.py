@@ -15,9 +15,8 @@ from party.keys.coin_secret import new_key
 from party.settings.transactions import read_basket_design
 from party.show import baskets as words
 from party.show.audit import audit_lines, audits_json
-from party.show.drawing import shown_candidates, shown_work
 from party.show.mining import copy_json
-from party.show.progress import Work
+from party.show.progress import Work, shown_candidates, shown_work
 from party.show.screen import drawing_width, lay_out, put_json, say_all
 from party.survey.mining import CONFIDENCE
 from protocols.association.apriori import mine_itemsets

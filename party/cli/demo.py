@@ -7,9 +7,9 @@ import shtab
 
 from party.cli.main import COMMANDS, command_parser
 from party.cli.outputs import fraction
+from party.demo import USUAL_DATA, USUAL_WAYS
 from party.demo.options import DemoError, DemoOptions, OwnFiles, parse_omegas, parse_ways
 from party.demo.run import compare_all
-from party.demo.usual import USUAL_DATA, USUAL_WAYS
 from party.settings.job import usual_depth, usual_impurity
 from party.show.progress import make_progress
 from party.show.screen import put, say

@@ -15,7 +15,6 @@ from typing import Any, NoReturn
 from party.names import nearest, suggestion
 from party.settings.place import CONFIG_FILE
 from party.show.document import wrapped
-from party.show.help import argument_advice
 from party.show.log import log_detail, start_details, stop_log
 from party.show.screen import columns, quiet, say
 
@@ -32,7 +31,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         program = self.prog if self.wanted is None else f"{self.prog} {self.wanted}"
-        advice = argument_advice(message, in_party_folder=Path(CONFIG_FILE).is_file())
+        advice = _argument_advice(message, in_party_folder=Path(CONFIG_FILE).is_file())
         say(f"cotally: {message}{advice} (see `{program} --help`)", sys.stderr)
         self.exit(2)
 
@@ -62,6 +61,18 @@ class Parser(argparse.ArgumentParser):
 
 _FEW = 12
 _OUTPUT = ("-o", "--output")
+
+
+_EXTRA = "unrecognized arguments: "
+
+
+def _argument_advice(message: str, *, in_party_folder: bool) -> str:
+    """Return what follows the message of the parser: on a party that was not named where one is, or a word too many."""
+    if in_party_folder and "are required: " in message:
+        return "; the party here is . (a dot)"
+    if message.startswith(_EXTRA) and not message.startswith(f"{_EXTRA}-"):
+        return "; to save printed output, use > FILE"
+    return ""
 
 
 class HelpFormatter(argparse.HelpFormatter):

@@ -17,9 +17,9 @@ from party.names import printable
 from party.settings.transactions import is_of_baskets, read_basket_design
 from party.show.baskets import cut_short_lines
 from party.show.document import Document
-from party.show.drawing import shown_candidates
 from party.show.page import survey_page as pages
 from party.show.privacy_full import shown_names
+from party.show.progress import shown_candidates
 from party.survey import estimation
 from protocols.association.apriori import mine_itemsets
 from protocols.association.audit import audit_operators

@@ -15,13 +15,16 @@ tasks on, so it sees what its workers see: who runs the cluster holds the key of
 and our columns, if not our ids, once it counts there.
 """
 
+import os
+import re
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
 from functools import partial
 
 from party.compute.cluster import Cluster
 from party.compute.pool import Heedful, LocalPool, ParallelEncryptor, Threads, WorkerError
-from party.compute.settings import ComputeSettings, available_cpus
+from protocols.errors import InputError
 from protocols.work import INLINE, Compute, Places, Workers
 
 __all__ = [
@@ -35,6 +38,33 @@ __all__ = [
     "heeding",
     "make_compute",
 ]
+
+
+ALL_CPUS = 0
+MOST_WORKERS = 1024
+
+_CLUSTER = re.compile(r"dask(\+tls)?://(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9_.-]+):[0-9]{1,5}")
+
+
+@dataclass(frozen=True)
+class ComputeSettings:
+    """Where to compute: in `workers` processes here (`ALL_CPUS`: all), or at a Dask scheduler (`dask://host:port`)."""
+
+    workers: int = ALL_CPUS
+    cluster: str | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.workers <= MOST_WORKERS:
+            raise InputError(f"workers must be 0 (one per processor) to {MOST_WORKERS}")
+        if self.cluster is not None and not (
+            _CLUSTER.fullmatch(self.cluster) and 1 <= int(self.cluster.rpartition(":")[2]) <= 65535
+        ):
+            raise InputError('a cluster is named as "dask://host:8786", or "dask+tls://host:8786"')
+
+
+def available_cpus() -> int:
+    """Return the number of processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @contextmanager

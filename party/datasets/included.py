@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from party.data import ColumnTreatment, frame_of, treat
-from party.datasets.names import NAMES
+from party.datasets import NAMES
 from protocols.errors import InputError
 from protocols.tables import Attribute, Table
 

@@ -5,7 +5,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from party.data.bins import SMALLEST_VALUE
-from party.demo.usual import USUAL_WAYS
+from party.demo import USUAL_WAYS
 from party.settings.job import usual_leaf
 from protocols.errors import CotallyError, InputError
 from protocols.terms import (

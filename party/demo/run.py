@@ -11,6 +11,7 @@ from typing import Protocol
 import numpy as np
 
 from party.data import Notice
+from party.demo import USUAL_ROWS
 from party.demo.data import ALICE, BOB, PARTIES, Halves, deal_dataset, read_own
 from party.demo.folders import (
     MODEL,
@@ -25,7 +26,6 @@ from party.demo.folders import (
 )
 from party.demo.options import DemoError, DemoOptions, OwnFiles
 from party.demo.processes import PartyProcess, free_port, run_together
-from party.demo.usual import USUAL_ROWS
 from party.models.tree_file import read_tree, tree_json
 from party.node.inputs import ReleasedBefore, load_inputs
 from party.node.policy import check_disguise

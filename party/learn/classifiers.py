@@ -20,8 +20,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from party.learn.labels import Labels
-from party.learn.sources import Source, as_value_error, source_of
+from party.learn.sources import Labels, Source, as_value_error, source_of
 from party.settings.survey import Questionnaire
 from party.show.tree import tree_lines
 from party.survey.signal import SURE, clearness

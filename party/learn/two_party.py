@@ -24,8 +24,7 @@ from party.data.texts import plain_text
 from party.demo.folders import ANYTHING
 from party.demo.processes import free_port
 from party.learn.sources import as_value_error
-from party.programs.loaded import LoadedModel, load_model
-from party.programs.party import Party, PartyRun
+from party.programs.party import LoadedModel, Party, PartyRun, load_model
 from party.records.run_file import TrainReport
 from party.settings.job import read_job
 from party.settings.toml import toml_file

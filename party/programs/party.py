@@ -1,20 +1,25 @@
-"""One side of runs from a Python program, as `cotally serve` and `cotally train` are on the command line.
+"""For Python programs: one side of runs, as `cotally serve` and `train` are, and models, as `predict` has them.
 
 The rules are the commands': settings in `party.toml`, certificates that both pinned, a ledger of what the peer learns.
 Heavy arithmetic is done in the calling process, unless `workers` says otherwise.
 """
 
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self, assert_never
 
+import numpy as np
+from numpy.typing import NDArray
+
 from party.compute import ComputeSettings
 from party.files import FolderLock, kept_apart, locked_folder
 from party.keys.identity import load_identity, trust
 from party.keys.keystore import load_secret
-from party.models.any_file import KeptModel, KeptResult
+from party.models.any_file import KeptModel, KeptResult, read_model
+from party.models.prediction import Predictions, predict_frame
 from party.names import DEFAULT_HOSTS
 from party.node.aligning import OwnRows, load_common
 from party.node.creation import create_party
@@ -30,12 +35,17 @@ from party.settings.job import read_job
 from party.settings.party import PartyConfig, read_party_config
 from party.settings.place import CONFIG_FILE
 from party.settings.template import party_files
+from party.show.document import rendered
 from party.show.ledger import dealings_lines
+from party.show.page.drawings import shown
+from party.show.prediction import unknown_lines
 from party.show.training import train_report
+from party.survey.table import TableSource, as_frame
 from party.transport.channel import PagedChannel
 from party.transport.grpc.server import NodeServer
 from protocols.errors import InputError
 from protocols.jobs import Job
+from protocols.learning.naive_bayes import Model
 from protocols.terms import KEY_FLOOR, USUAL_KEY_BITS
 
 Place = Path | str
@@ -215,3 +225,65 @@ class Listening:
         party = self.party
         with locked_folder(party.config.folder) as held, self.server.accept() as channel:
             return party._take_part(self.rows, held, channel, None, model)  # noqa: SLF001  # of one module
+
+
+@dataclass(frozen=True, repr=False)
+class LoadedModel:
+    """A finished model, of two parties or of a survey.
+
+    Tables are DataFrames, or paths of CSV and Parquet files, with the columns of both parties that the model reads, by
+    name, or by `party.name` where both have one of that name. Numbers fall into the model's bins.
+    """
+
+    model: Model
+
+    def __repr__(self) -> str:
+        return f"<LoadedModel of {self.model.schema.class_attribute.name!r}>"
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The values of the class, in the order of `predict_proba`."""
+        return self.model.schema.class_attribute.values
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that it reads, as `party.name`."""
+        schema = self.model.schema
+        read = map(schema.base.attributes.__getitem__, sorted(schema.base_columns(self.model.columns)))
+        return tuple(f"{each.party}.{each.name}" for each in read)
+
+    def predict(self, table: TableSource) -> list[str]:
+        """Return the class of each row.
+
+        Raises:
+            DataError: The table cannot be read, or lacks a column.
+        """
+        return self._predicted(table).labels
+
+    def predict_proba(self, table: TableSource) -> NDArray[np.float64]:
+        """Return the shares of the classes (`rows x classes`): of training records in a leaf, or by naive Bayes.
+
+        Raises:
+            DataError: The table cannot be read, or lacks a column.
+            InputError: The model has classes alone.
+        """
+        return self._predicted(table).need_shares()
+
+    def _predicted(self, table: TableSource) -> Predictions:
+        found = predict_frame(self.model, as_frame(table))
+        for told in unknown_lines(found.unknown):
+            warnings.warn(told, stacklevel=3)
+        return found
+
+    def text(self) -> str:
+        """Return the model as `cotally show` prints it."""
+        return rendered(shown(self.model).blocks(self.model, None, ()), None)
+
+
+def load_model(path: Path | str) -> LoadedModel:
+    """Read a model's file.
+
+    Raises:
+        ModelError: It cannot be read, or is no model in every detail.
+    """
+    return LoadedModel(read_model(Path(path)))

@@ -13,7 +13,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any, Final, TypeVar
 
-from party.compute.settings import ALL_CPUS, MOST_WORKERS, ComputeSettings
+from party.compute import ALL_CPUS, MOST_WORKERS, ComputeSettings
 from party.data.bins import BY_CLASS, MOST_SMALLEST_VALUE, SMALLEST_VALUE, ColumnTreatment, number
 from party.data.columns import EVERY_OTHER
 from party.data.form import Form

@@ -3,11 +3,12 @@
 import os
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum, auto
 from types import TracebackType
-from typing import Self, TextIO
+from typing import Any, Self, TextIO
 
 from rich.progress_bar import ProgressBar
 from rich.table import Table
@@ -236,3 +237,46 @@ def make_progress(style: str, stream: TextIO | None = None, clock: MonotonicCloc
     if stream.isatty() and os.environ.get("TERM") != "dumb":
         return TerminalDisplay(stream, clock, columns(stream))
     return LineDisplay(stream, clock)
+
+
+_SILENT = 1.0
+_Draw = Callable[[bytes, int], Any]
+
+
+@contextmanager
+def shown_work(work: Work, clock: MonotonicClock = time.monotonic) -> Iterator[Callable[[int, int], None]]:
+    """Yield a function to call with how much of a work is done; it shows that once it takes a while."""
+    began = clock()
+    with make_progress("auto", clock=clock) as display:
+
+        def show(done: int, total: int) -> None:
+            if clock() - began >= _SILENT:
+                display.show(working(work, done, total))
+
+        yield show
+
+
+@contextmanager
+def shown_candidates() -> Iterator[Callable[[int, int, int], None]]:
+    """Yield the same for candidates of a number of items."""
+    with shown_work(Work.CANDIDATES) as show:
+        yield lambda _, done, total: show(done, total)
+
+
+@contextmanager
+def shown_drawing(draws: int, clock: MonotonicClock = time.monotonic) -> Iterator[Callable[[_Draw], _Draw]]:
+    """Yield what puts itself between a disguise and its draws, this many, and shows how many are done."""
+    done = 0
+    with shown_work(Work.DRAWING, clock) as show:
+
+        def watch(draw: _Draw) -> _Draw:
+            def watched(purpose: bytes, bound: int) -> Any:
+                nonlocal done
+                drawn = draw(purpose, bound)
+                done += 1
+                show(done, draws)
+                return drawn
+
+            return watched
+
+        yield watch

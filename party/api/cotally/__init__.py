@@ -16,8 +16,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from party.association.mining import joint_itemsets, joint_rules
-from party.programs.loaded import LoadedModel, load_model
-from party.programs.party import Listening, Party, PartyRun
+from party.programs.party import Listening, LoadedModel, Party, PartyRun, load_model
 from party.settings.survey import read_design
 from party.survey.disguise import disguise_table
 from protocols.errors import CotallyError, InputError, PeerError

@@ -1,12 +1,12 @@
 """One collector: designs, disguised answers, estimates and surveys."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from party.cli.arguments.common import (
+from party.cli.arguments import (
     OF_SETS,
     add_design,
     add_disguised,
@@ -16,7 +16,6 @@ from party.cli.arguments.common import (
     add_overwrite,
 )
 from party.cli.parsing import add_loudness
-from party.show.help import action_help
 from protocols.privacy.chernoff import DEFAULT_GOAL
 from protocols.terms import PRUNING_SHARE, Impurity
 
@@ -293,7 +292,7 @@ def declare_survey(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(metavar="ACTION", required=True, dest="action")
 
     def action(name: str, *, help: str) -> argparse.ArgumentParser:  # noqa: A002
-        told, examples = action_help(name, help)
+        told, examples = _action_help(name, help)
         declared = actions.add_parser(
             name, help=help, description=told, epilog=examples, formatter_class=parser.formatter_class
         )
@@ -317,6 +316,45 @@ def declare_survey(parser: argparse.ArgumentParser) -> None:
     page.add_argument(*output, type=Path, required=True, metavar="DIR", help="a folder that is there")
     add_overwrite(page)
     _with_settings(action("texts", help="print every text of the pages"))
+
+
+_EXITS: Final = "Exit codes: 0 done, 1 a fault of ours, 2 bad input or a store that cannot be used, 130 interrupted."
+_EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
+    "new": (
+        "cotally survey new study --question 'Do you smoke? = yes, no' --theta 4/5",
+        "cotally survey new study --table members.csv --column age --column sex",
+    ),
+    "links": ("cotally survey links study/survey.toml --number 100 -o links.csv",),
+    "serve": ("cotally survey serve study/survey.toml",),
+    "status": ("cotally survey status study/survey.toml --json",),
+    "close": ("cotally survey close study/survey.toml",),
+    "export": ("cotally survey export study/survey.toml -o disguised.csv",),
+    "results": (
+        "cotally survey results study/survey.toml --cross q1 q2",
+        "cotally survey results study/survey.toml --serve --every 30",
+    ),
+    "publish": ("cotally survey publish study/survey.toml model.json disguised.csv --test 1/5",),
+    "page": ("cotally survey page study/survey.toml -o pages",),
+    "texts": ("cotally survey texts study/survey.toml > texts.toml",),
+}
+_NEXT: Final[Mapping[str, str]] = {
+    "new": "cotally survey links DIR/survey.toml --number 100 -o links.csv",
+    "links": "cotally survey serve survey.toml",
+    "serve": "cotally survey results survey.toml",
+    "status": "cotally survey results survey.toml",
+    "results": "cotally survey close survey.toml",
+    "close": "cotally survey export survey.toml -o disguised.csv",
+    "export": "cotally mine tree disguised.csv design.toml --test 1/5 -o model.json",
+    "publish": "cotally survey results survey.toml",
+}
+
+
+def _action_help(name: str, summary: str) -> tuple[str, str]:
+    """Return what an action does, what comes after it and how it ends; and examples of it."""
+    following = [f"Next:\n  {_NEXT[name]}"] if name in _NEXT else []
+    examples = [f"  {example}" for example in _EXAMPLES[name]]
+    told = [f"{summary[0].upper()}{summary[1:]}.", *following, _EXITS]
+    return "\n\n".join(told), "\n".join(["Examples:", *examples])
 
 
 def _with_settings(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:

@@ -3,9 +3,9 @@
 import argparse
 from pathlib import Path
 
-from party.cli.arguments.common import add_progress
-from party.datasets.names import NAMES
-from party.demo.usual import DEMO_THETA, USUAL_DATA, USUAL_ROWS, USUAL_WAYS
+from party.cli.arguments import add_progress
+from party.datasets import NAMES
+from party.demo import DEMO_THETA, USUAL_DATA, USUAL_ROWS, USUAL_WAYS
 from protocols.terms import USUAL_DEPTH, USUAL_KEY_BITS, USUAL_TREE_DEPTH, Impurity, Reveal
 
 

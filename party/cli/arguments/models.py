@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from party.cli.arguments.common import add_form, add_json, add_more_answers, add_overwrite, add_work
+from party.cli.arguments import add_form, add_json, add_more_answers, add_overwrite, add_work
 from protocols.jobs import Receiver
 
 

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from party.cli.arguments.common import add_json, add_party
+from party.cli.arguments import add_json, add_party
 from party.keys.passphrase import SOURCES
 from party.names import DEFAULT_HOSTS
 from protocols.terms import KEY_FLOOR, USUAL_KEY_BITS

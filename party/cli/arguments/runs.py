@@ -3,8 +3,8 @@
 import argparse
 from pathlib import Path
 
-from party.cli.arguments.common import add_json, add_overwrite, add_party, add_results, add_work
-from party.datasets.names import NAMES
+from party.cli.arguments import add_json, add_overwrite, add_party, add_results, add_work
+from party.datasets import NAMES
 from protocols.terms import EPSILON_OF_SCORES, NOISE
 
 

@@ -21,7 +21,7 @@ from party.cli.main import main
 from party.cli.survey_report import survey_page
 from party.data import read_frame
 from party.models.any_file import KeptResult, model_json
-from party.programs.loaded import load_model
+from party.programs.party import load_model
 from party.show.document import Document, Grid, Pairs, ReportPart
 from party.show.page import parts
 from party.show.page.drawings import tree_svg

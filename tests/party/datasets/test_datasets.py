@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from party.data import ColumnTreatment, DataShare, label_of, read_share
+from party.datasets import NAMES
 from party.datasets.included import Dataset, load, load_table, stored
-from party.datasets.names import NAMES
 from protocols.errors import InputError
 
 ADULT_TRAINING_ROWS = 32_561  # the rest is the test set of the UCI

@@ -14,7 +14,6 @@ from party.data.notices import About
 from party.records.json_codec import to_json
 from party.records.run_file import RunReport
 from party.show.document import Document, Drawing, Grid, PageSection, Pairs, headed, laid_out
-from party.show.drawing import shown_drawing
 from party.show.notices import _SENTENCES, notes_once
 from party.show.page.parts import as_html, as_markdown
 from party.show.parties import code_lines
@@ -30,6 +29,7 @@ from party.show.progress import (
     complain,
     duration,
     make_progress,
+    shown_drawing,
 )
 from party.show.runs import write_figures
 from party.show.screen import release
@@ -194,7 +194,7 @@ def test_draws_are_told_once_they_take_a_while(
     questionnaire = read_design(write_design(tmp_path, UNRELATED))
     now = iter(np.arange(0, 1000 * seconds, seconds).tolist())
     codes = np.zeros((3, len(questionnaire.names)), dtype=np.uint8)
-    with shown_drawing(questionnaire, lambda: next(now)) as watch:
+    with shown_drawing(questionnaire.draws, lambda: next(now)) as watch:
         questionnaire.design.randomize(codes, watch(bulk_draw(np.random.default_rng(0), len(codes))))
     text = capsys.readouterr().err
     assert ("drawing coins" in text) is told
