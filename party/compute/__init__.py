@@ -18,7 +18,7 @@ and our columns, if not our ids, once it counts there.
 import os
 import re
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 
@@ -70,7 +70,13 @@ def available_cpus() -> int:
 @contextmanager
 def make_compute(settings: ComputeSettings) -> Iterator[Compute]:
     """Hold workers for as long as the context lasts; each makes its tables of a key once."""
-    with _workers(settings) as workers, _threads(settings) as threads:
+    count = settings.workers or available_cpus()
+    with ExitStack() as stack:
+        threads: Workers = stack.enter_context(Threads(count)) if count > 1 else INLINE
+        if settings.cluster is None:
+            workers: Workers = stack.enter_context(LocalPool(count)) if count > 1 else INLINE
+        else:
+            workers = stack.enter_context(Cluster.joined(settings.cluster))
         places = Places(threads, threads if settings.cluster is None else workers)
         yield Compute(partial(ParallelEncryptor, workers=workers), workers, places)
 
@@ -87,15 +93,3 @@ def heeding(compute: Compute | None, check: Callable[[], None]) -> Iterator[None
         yield
     finally:
         workers.heed = before
-
-
-def _workers(settings: ComputeSettings) -> AbstractContextManager[Workers]:
-    if settings.cluster is not None:
-        return Cluster.joined(settings.cluster)
-    count = settings.workers or available_cpus()
-    return LocalPool(count) if count > 1 else nullcontext(INLINE)
-
-
-def _threads(settings: ComputeSettings) -> AbstractContextManager[Workers]:
-    count = settings.workers or available_cpus()
-    return Threads(count) if count > 1 else nullcontext(INLINE)

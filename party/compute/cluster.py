@@ -41,7 +41,7 @@ class Cluster(Heedful, Closing):
     """A cluster's workers, made by `joined`; a context, at whose end we leave it."""
 
     def __init__(self, address: str, client: Any) -> None:
-        super().__init__()
+        super().__init__(1)
         self._address = address
         self._seen = self._looked = time.monotonic()
         self._client = client

@@ -45,8 +45,6 @@ A = TypeVar("A")
 B = TypeVar("B")
 
 AHEAD = 2  # tasks per worker: one in work, one waiting
-
-
 _LOOK_SECONDS = 0.5
 
 
@@ -77,13 +75,14 @@ def ordered_map(
 class Heedful(ABC):
     """Workers whose results are waited for as long as `heed` raises nothing."""
 
-    def __init__(self) -> None:
+    def __init__(self, count: int) -> None:
+        self._count = count
         self.heed: Callable[[], None] = lambda: None
 
     @property
-    @abstractmethod
     def ahead(self) -> int:
         """How many tasks are started before the first result is waited for: two a worker."""
+        return AHEAD * self._count
 
     @abstractmethod
     def _start_task(self, function: Callable[[A], B], task: A) -> Future[B]:
@@ -140,7 +139,11 @@ def serve(connection: "Connection[Any, Any]") -> None:
         while True:
             function, task = connection.recv()
             with line.beating():
-                answer = _answer(function, task)
+                try:
+                    answer = True, function(task)
+                except Exception as error:  # noqa: BLE001  # raised again in the party, which knows what it means
+                    error.add_note("In a worker:\n" + "".join(traceback.format_tb(error.__traceback__)))
+                    answer = False, error
             connection.send(answer)
     except (EOFError, OSError, MemoryError, ImportError):  # without memory to take a task or its code, or to answer
         return
@@ -173,14 +176,6 @@ class _Line:
                     self._connection.send(None)
 
 
-def _answer(function: Any, task: Any) -> tuple[bool, Any]:
-    try:
-        return True, function(task)
-    except Exception as error:  # noqa: BLE001  # raised again in the party, which knows what it means
-        error.add_note("In a worker:\n" + "".join(traceback.format_tb(error.__traceback__)))
-        return False, error
-
-
 def end_with_parent() -> None:
     """End this process, even in the middle of a task, when its parent is gone, however it went."""
     party = parent_process()
@@ -202,14 +197,8 @@ class Threads(Heedful, Closing):
     """
 
     def __init__(self, count: int) -> None:
-        super().__init__()
-        self._count = count
+        super().__init__(count)
         self._threads = ThreadPoolExecutor(count, thread_name_prefix="block")
-
-    @property
-    def ahead(self) -> int:
-        """Two tasks a thread."""
-        return AHEAD * self._count
 
     def _start_task(self, function: Callable[[A], B], task: A) -> Future[B]:
         return self._threads.submit(function, task)
@@ -223,8 +212,7 @@ class LocalPool(Heedful, Closing):
     """Worker processes, which start with the first task; a context, at whose end they end."""
 
     def __init__(self, count: int) -> None:
-        super().__init__()
-        self._count = count
+        super().__init__(count)
         self._lock = Lock()
         self._closed = False
         self._workers: list[_Worker] = []
@@ -246,11 +234,6 @@ class LocalPool(Heedful, Closing):
     def pids(self) -> tuple[int, ...]:
         """The ids of the processes."""
         return tuple(worker.pid for worker in self._workers)
-
-    @property
-    def ahead(self) -> int:
-        """Two tasks a worker."""
-        return AHEAD * self._count
 
     def look(self) -> None:
         """See whether anybody waits for us, and end workers that have shown no sign of life for a minute."""
@@ -326,7 +309,6 @@ class _Worker:
 
     @classmethod
     def started(cls) -> Self:
-        """Start a process."""
         ours, theirs = SPAWN.Pipe()
         process = SPAWN.Process(target=serve, args=(theirs,), daemon=True)
         try:
@@ -339,7 +321,6 @@ class _Worker:
         return cls(process, ours)
 
     def call(self, function: Callable[[Any], Any], task: object) -> Any:
-        """Have one task done."""
         self._at_work, self._looks = True, 0
         try:
             self._connection.send((function, task))
