@@ -10,6 +10,7 @@ records there is `estimate_accuracy`, which `score` gives for what looks disguis
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any, Self
 from warnings import warn
@@ -58,9 +59,6 @@ class _SurveyClassifier(ClassifierMixin, BaseEstimator, ABC):
         Args:
             X: Codes, `records x attributes`; with a file's design a DataFrame.
             y: Classes as responded: the design's, in texts or in numbers that read alike, or recoded to 0, 1, ...
-
-        Raises:
-            ValueError: The data do not fit the design, or are empty.
         """
         source = source_of(self.design, self.classes)
         codes, target = source.records(self, X, y, reset=True)
@@ -114,9 +112,6 @@ class _SurveyClassifier(ClassifierMixin, BaseEstimator, ABC):
 
         Records that look disguised, as those do that cross-validation holds out, are not scored as if they were clear:
         the score then is that of `estimate_accuracy`, and a warning says so; another warns where this is unclear.
-
-        Raises:
-            ValueError: The records do not fit, or look disguised and have weights.
         """
         check_is_fitted(self)
         if not self.design_.groups:
@@ -149,6 +144,7 @@ class _SurveyClassifier(ClassifierMixin, BaseEstimator, ABC):
             return self._responses(self.survey_.schema, codes, target)
 
 
+@dataclass(eq=False, repr=False)
 class RandomizedID3Classifier(_SurveyClassifier):
     """ID3 on counts estimated from disguised records (Du-Zhan 2003, Multi-group; DESIGN 8).
 
@@ -161,23 +157,13 @@ class RandomizedID3Classifier(_SurveyClassifier):
         criterion: "information_gain", "gain_ratio" or "gini".
     """
 
-    model_: Tree
-
-    def __init__(
-        self,
-        design: Questionnaire | Design | None = None,
-        classes: Sequence[Any] | None = None,
-        confidence: float = 0.95,
-        max_depth: int | None = None,
-        min_samples_leaf: int = 1,
-        criterion: str = "information_gain",
-    ) -> None:
-        self.design = design
-        self.classes = classes
-        self.confidence = confidence
-        self.max_depth = max_depth
-        self.min_samples_leaf = min_samples_leaf
-        self.criterion = criterion
+    model_: Tree = field(init=False)
+    design: Questionnaire | Design | None = None
+    classes: Sequence[Any] | None = None
+    confidence: float = 0.95
+    max_depth: int | None = None
+    min_samples_leaf: int = 1
+    criterion: str = "information_gain"
 
     def _learn(self, survey: Responses) -> Tree:
         return grow_tree(survey, self._growth())
@@ -207,6 +193,7 @@ class RandomizedID3Classifier(_SurveyClassifier):
         return "\n".join(tree_lines(self.model_, marked=unclear))
 
 
+@dataclass(eq=False, repr=False)
 class RandomizedNaiveBayes(_SurveyClassifier):
     """Naive Bayes on counts estimated from disguised records (Surveys section 3; DESIGN 8).
 
@@ -216,17 +203,10 @@ class RandomizedNaiveBayes(_SurveyClassifier):
         smoothing: Added to every cell of the estimated counts (Laplace's is 1, the papers' 0).
     """
 
-    model_: NaiveBayes
-
-    def __init__(
-        self,
-        design: Questionnaire | Design | None = None,
-        classes: Sequence[Any] | None = None,
-        smoothing: float = 1.0,
-    ) -> None:
-        self.design = design
-        self.classes = classes
-        self.smoothing = smoothing
+    model_: NaiveBayes = field(init=False)
+    design: Questionnaire | Design | None = None
+    classes: Sequence[Any] | None = None
+    smoothing: float = 1.0
 
     def _learn(self, survey: Responses) -> NaiveBayes:
         return learn_naive_bayes(survey, self.smoothing)

@@ -5,7 +5,6 @@ pandas column of answers is read as text, as all other columns are; what is pred
 Tools that wrap a classifier recode the labels first: to 0, 1, ... in sorted order, or one class to 1 and the rest to 0.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -124,58 +123,15 @@ def _unknown(classes: NDArray[Any]) -> ValueError:
     )
 
 
-class Source(ABC):
-    """Reads a learner's data, and says what is known of them beforehand.
-
-    Methods that take the learner have scikit-learn note the columns in it when `reset`, and hold them against these
-    otherwise. All raise ValueError for data that do not fit.
-    """
-
-    @abstractmethod
-    def records(self, learner: BaseEstimator, X: Any, y: Any, reset: bool) -> tuple[Codes, NDArray[Any]]:  # noqa: N803
-        """Return the codes of the attributes, and the classes as given."""
-
-    @abstractmethod
-    def attributes(self, learner: BaseEstimator, X: Any) -> Codes:  # noqa: N803
-        """Return the codes of the attributes of records to predict the class of."""
-
-    @abstractmethod
-    def labels(self, target: NDArray[Any], column: bool, /) -> Labels:
-        """Return the classes that the target names; `column` says whether it is one of a data frame."""
-
-    @abstractmethod
-    def known_design(self, codes: Codes, classes: int, /) -> Design:
-        """Return the design of these attributes and as many classes as the labels have."""
-
-    @abstractmethod
-    def schema(self, classes: tuple[str, ...], design: Design, learner: BaseEstimator, /) -> Schema:
-        """Return the names and values of the columns, the class last."""
-
-    @abstractmethod
-    def check_answers(self, survey: Responses) -> None:
-        """Refuse answers that are not given, where they look like codes outside the domains."""
-
-    @abstractmethod
-    def check_origin(self, survey: Responses) -> None:
-        """Refuse records to learn from that the design cannot well have disguised."""
-
-
-def source_of(design: Questionnaire | Design | None, classes: Sequence[Any] | None) -> Source:
-    """Return what reads the data of a learner with these parameters."""
-    if design is None:
-        return _Plain(classes)
-    return _OfQuestionnaire(design, classes) if isinstance(design, Questionnaire) else _OfDesign(design, classes)
-
-
 @dataclass(frozen=True, eq=False, repr=False)
-class _OfQuestionnaire(Source):
+class _OfQuestionnaire:
     """Data frames by a file's design: columns by name, cells in texts, and answers may be missing."""
 
     questionnaire: Questionnaire
     classes: Sequence[Any] | None
 
     def records(self, learner: BaseEstimator, X: Any, y: Any, reset: bool) -> tuple[Codes, NDArray[Any]]:  # noqa: N803
-        codes = self._read(learner, X, reset)
+        codes = self.attributes(learner, X, reset=reset)
         if _lacks_some(y):
             raise ValueError("y has missing answers: drop these rows")
         target = column_or_1d(y)
@@ -183,10 +139,7 @@ class _OfQuestionnaire(Source):
         check_consistent_length(codes, target)
         return codes, target
 
-    def attributes(self, learner: BaseEstimator, X: Any) -> Codes:  # noqa: N803
-        return self._read(learner, X, reset=False)
-
-    def _read(self, learner: BaseEstimator, X: Any, reset: bool) -> Codes:  # noqa: N803
+    def attributes(self, learner: BaseEstimator, X: Any, *, reset: bool = False) -> Codes:  # noqa: N803
         if not hasattr(X, "columns"):
             raise ValueError("with a survey's design X must be a DataFrame: its columns are found by name")
         with as_value_error():
@@ -204,7 +157,8 @@ class _OfQuestionnaire(Source):
         return declared_labels(target, self.questionnaire.values[-1], plain, column)
 
     def known_design(self, _codes: Codes, classes: int, /) -> Design:
-        return _with_classes(self.questionnaire.design, classes)
+        design = self.questionnaire.design
+        return design.with_sizes((*design.sizes[:-1], classes))
 
     def schema(self, classes: tuple[str, ...], _design: Design, _learner: BaseEstimator, /) -> Schema:
         return self.questionnaire.schema(classes)
@@ -217,7 +171,7 @@ class _OfQuestionnaire(Source):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class _OfCodes(Source):
+class _OfCodes:
     """Matrices of codes, none of them missing."""
 
     def records(self, learner: BaseEstimator, X: Any, y: Any, reset: bool) -> tuple[Codes, NDArray[Any]]:  # noqa: N803
@@ -264,7 +218,7 @@ class _OfDesign(_OfCodes):
         return declared_labels(target, labels, plain, column=False)
 
     def known_design(self, _codes: Codes, classes: int, /) -> Design:
-        return _with_classes(self.design, classes)
+        return self.design.with_sizes((*self.design.sizes[:-1], classes))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -282,12 +236,22 @@ class _Plain(_OfCodes):
         return RelatedDesign((*(int(column.max()) + 1 for column in codes.T), classes), (), Fraction(1))
 
 
+Source = _OfQuestionnaire | _OfDesign | _Plain
+"""Reads a learner's data, and says what is known of them beforehand; data that do not fit raise ValueError.
+
+Methods that take the learner have scikit-learn note the columns in it when `reset`, else hold them against these.
+"""
+
+
+def source_of(design: Questionnaire | Design | None, classes: Sequence[Any] | None) -> Source:
+    """Return what reads the data of a learner with these parameters."""
+    if design is None:
+        return _Plain(classes)
+    return _OfQuestionnaire(design, classes) if isinstance(design, Questionnaire) else _OfDesign(design, classes)
+
+
 def _has_plain_class(design: Design) -> bool:
     return design.group_of(len(design.sizes) - 1) is None
-
-
-def _with_classes(design: Design, classes: int) -> Design:
-    return design.with_sizes((*design.sizes[:-1], classes))
 
 
 def _lacks_some(y: Any) -> bool:

@@ -8,6 +8,7 @@ It takes what a run takes: seconds, or by Paillier minutes to hours.
 import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -37,29 +38,19 @@ _HOST = "127.0.0.1"
 _ID, _CLASS = "record_id", "class_label"  # unless a column has that name
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class _TwoPartyClassifier(ClassifierMixin, BaseEstimator):
     """Both parties' sides of a run; what is learned, and with which limits, the classes below say."""
 
     learner: ClassVar[Learner]
-    model_: LoadedModel
-    run_: PartyRun
-
-    def __init__(  # scikit-learn reads the parameters off it
-        self,
-        *,
-        first: int | Sequence[str] | None = None,
-        counting: str = "oblivious_transfer",
-        min_leaf: int | None = None,
-        max_values: int = 4,
-        seed: int = 0,
-        test: str = "0",
-    ) -> None:
-        self.first = first
-        self.counting = counting
-        self.min_leaf = min_leaf
-        self.max_values = max_values
-        self.seed = seed
-        self.test = test
+    model_: LoadedModel = field(init=False)
+    run_: PartyRun = field(init=False)
+    first: int | Sequence[str] | None = None
+    counting: str = "oblivious_transfer"
+    min_leaf: int | None = None
+    max_values: int = 4
+    seed: int = 0
+    test: str = "0"
 
     def _terms(self) -> dict[str, object]:
         """Return the terms of a job that this learner has alone."""
@@ -70,14 +61,11 @@ class _TwoPartyClassifier(ClassifierMixin, BaseEstimator):
         return {}
 
     def fit(self, X: Any, y: ArrayLike) -> Self:  # noqa: N803  # scikit-learn's names
-        """Let both parties learn.
+        """Let both parties learn; ValueError says why they cannot run on these data or parameters.
 
         Args:
             X: A data frame of pandas, polars or pyarrow, or an array whose columns get the names x0, x1, ...
             y: The class of each row.
-
-        Raises:
-            ValueError: Two parties cannot run on these data or parameters; the text says why.
         """
         target = column_or_1d(y)
         check_classification_targets(target)
@@ -167,11 +155,7 @@ class _TwoPartyClassifier(ClassifierMixin, BaseEstimator):
         return self.run_.report
 
     def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803
-        """Return the class of each row of all columns.
-
-        Raises:
-            ValueError: X lacks a column that the model reads.
-        """
+        """Return the class of each row of all columns; X must have those that the model reads."""
         check_is_fitted(self)
         labels = self._labels()
         with as_value_error():
@@ -192,6 +176,7 @@ class _TwoPartyClassifier(ClassifierMixin, BaseEstimator):
         return self.model_.text()
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class TwoPartyID3Classifier(_TwoPartyClassifier):
     """ID3 that two parties grow over columns that neither shows the other, by default the tree alone (DESIGN 16).
 
@@ -215,32 +200,13 @@ class TwoPartyID3Classifier(_TwoPartyClassifier):
     """
 
     learner = Learner.TREE
-
-    def __init__(  # noqa: PLR0913  # scikit-learn reads the parameters off it
-        self,
-        *,
-        first: int | Sequence[str] | None = None,
-        method: str = "smc",
-        omega: int | str = 3,
-        theta: str = "2/3",
-        counting: str = "oblivious_transfer",
-        reveal: str = "tree",
-        noise: str | None = None,
-        max_depth: int | None = USUAL_TREE_DEPTH,
-        min_leaf: int | None = None,
-        max_values: int = 4,
-        groups: int | None = None,
-        seed: int = 0,
-        test: str = "0",
-    ) -> None:
-        super().__init__(first=first, counting=counting, min_leaf=min_leaf, max_values=max_values, seed=seed, test=test)
-        self.method = method
-        self.omega = omega
-        self.theta = theta
-        self.reveal = reveal
-        self.noise = noise
-        self.max_depth = max_depth
-        self.groups = groups
+    method: str = "smc"
+    omega: int | str = 3
+    theta: str = "2/3"
+    reveal: str = "tree"
+    noise: str | None = None
+    max_depth: int | None = USUAL_TREE_DEPTH
+    groups: int | None = None
 
     def _terms(self) -> dict[str, object]:
         is_bounded = self.reveal == Reveal.TREE and self.noise is None
