@@ -1,11 +1,8 @@
-"""The data sets as the UCI has them.
-
-Tic-tac-toe is computed, the others are packed CSV files with a header, which `scripts/datasets` makes.
-"""
+"""The data sets as the UCI has them: packed CSV files with a header, which `scripts/datasets` makes."""
 
 import csv
 import lzma
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
@@ -17,49 +14,9 @@ from party.datasets import NAMES
 from protocols.errors import InputError
 from protocols.tables import Attribute, Table
 
-Board = tuple[str, ...]
-
-BLANK = "b"
-_LINES = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6))
-
-
-def final_boards() -> list[tuple[str, ...]]:
-    """Return the nine squares of each board, and "positive" where x has won; in the order of the UCI file.
-
-    That is: games that x wins, that o wins, drawn ones; in each the squares in the order x, o, blank.
-    """
-    rank = {"x": 0, "o": 1, None: 2, BLANK: 2}
-    boards = sorted(_ends(), key=lambda board: (rank[_winner(board)], [rank[square] for square in board]))
-    return [(*board, "positive" if _winner(board) == "x" else "negative") for board in boards]
-
-
-def _ends() -> set[Board]:
-    ended: set[Board] = set()
-    running: set[Board] = {(BLANK,) * 9}
-    for turn in range(9):
-        running = {moved for board in running for moved in _moves(board, "xo"[turn % 2])}
-        ended |= {board for board in running if _winner(board)}
-        running -= ended
-    return ended | running
-
-
-def _moves(board: Board, player: str) -> Iterator[Board]:
-    for square, mark in enumerate(board):
-        if mark == BLANK:
-            yield (*board[:square], player, *board[square + 1 :])
-
-
-def _winner(board: Board) -> str | None:
-    won = (board[a] for a, b, c in _LINES if board[a] == board[b] == board[c] != BLANK)
-    return next(won, None)
-
-
 CLASS = "class"
 RECORD_NUMBER = "sample-code-number"  # of breast-cancer; not distinct, hence no id, and no attribute
 
-_SQUARES = tuple(
-    f"{row}-{column}-square" for row in ("top", "middle", "bottom") for column in ("left", "middle", "right")
-)
 _BINNED = ColumnTreatment(bins="median-of-range")
 _TWO_VALUES = ColumnTreatment(max_values=2)
 _NEITHER = ColumnTreatment(missing="?")  # in votes "?" means neither yea nor nay
@@ -68,10 +25,7 @@ _ADULT_NUMBERS = ("age", "fnlwgt", "education-num", "capital-gain", "capital-los
 
 @dataclass(frozen=True, repr=False)
 class Dataset:
-    """A data set as the UCI has it: texts, in the order of the original rows.
-
-    A "?" stands where a cell is missing. The demo treats columns by `treatments`, and takes the others as they are.
-    """
+    """A data set as the UCI has it: texts, "?" where one is missing; the demo treats columns by `treatments`."""
 
     name: str
     columns: tuple[str, ...]
@@ -97,8 +51,6 @@ def stored(name: str) -> list[tuple[str, ...]]:
     """Return the header and the rows, with the number of each record where the original has one."""
     if name not in NAMES:
         raise InputError(f"there is no data set of this name; there are {', '.join(NAMES)}")
-    if name == "tic-tac-toe":
-        return [(*_SQUARES, CLASS), *final_boards()]
     packed = resources.files(__package__).joinpath(f"{name}.csv.xz").read_bytes()
     return [tuple(row) for row in csv.reader(lzma.decompress(packed).decode("ascii").splitlines())]
 
