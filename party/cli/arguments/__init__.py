@@ -6,6 +6,7 @@ that help and mistakes are answered at once.
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 from party.settings.place import CONFIG_FILE
 from party.show.progress import PROGRESS_STYLES
@@ -15,18 +16,9 @@ OF_SETS = ("itemsets", "rules")
 
 
 def add_party(parser: argparse.ArgumentParser, *, here: bool = False) -> None:
-    add = parser.add_argument
-    if here:
-        add(
-            "party",
-            type=Path,
-            nargs="?",
-            default=Path(CONFIG_FILE),
-            metavar="PARTY",
-            help="this party: its folder, its party.toml, or its name (default: the one here)",
-        )
-    else:
-        add("party", type=Path, metavar="PARTY", help="this party: its folder, its party.toml, or its name")
+    usual: dict[str, Any] = {"nargs": "?", "default": Path(CONFIG_FILE)} if here else {}
+    said = "this party: its folder, its party.toml, or its name" + " (default: the one here)" * here
+    parser.add_argument("party", type=Path, metavar="PARTY", help=said, **usual)
 
 
 def add_work(parser: argparse.ArgumentParser) -> None:
@@ -53,13 +45,18 @@ def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
+def add_each(parser: argparse.ArgumentParser, option: str, said: str, **how: Any) -> None:
+    """Add an option that may be repeated."""
+    parser.add_argument(option, action="append", default=[], help=f"{said}; may be repeated", **how)
+
+
+def add_confidence(parser: argparse.ArgumentParser, of: str = "confidence of the intervals") -> None:
+    parser.add_argument("--confidence", type=float, default=0.95, metavar="C", help=f"{of} (default: %(default)s)")
+
+
 def add_disguised(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "disguised",
-        type=Path,
-        metavar="disguised.csv",
-        help="disguised answers, CSV or Parquet; - for the standard input",
-    )
+    said = "disguised answers, CSV or Parquet; - for the standard input"
+    parser.add_argument("disguised", type=Path, metavar="disguised.csv", help=said)
     add_form(parser)
 
 
@@ -81,13 +78,5 @@ def add_form(parser: argparse.ArgumentParser) -> None:
 
 
 def add_more_answers(parser: argparse.ArgumentParser, of: str = "") -> None:
-    parser.add_argument(
-        "--and",
-        dest="more",
-        action="append",
-        default=[],
-        nargs=2,
-        type=Path,
-        metavar="FILE",
-        help=f"further answers and their own design, over the same columns, to be combined; may be repeated{of}",
-    )
+    said = f"further answers and their own design, over the same columns, to be combined{of}"
+    add_each(parser, "--and", said, dest="more", nargs=2, type=Path, metavar="FILE")

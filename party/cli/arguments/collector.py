@@ -8,8 +8,10 @@ from typing import Any, Final
 
 from party.cli.arguments import (
     OF_SETS,
+    add_confidence,
     add_design,
     add_disguised,
+    add_each,
     add_form,
     add_json,
     add_more_answers,
@@ -59,21 +61,9 @@ def declare_audit(parser: argparse.ArgumentParser) -> None:
     """
     add = parser.add_argument
     add_design(parser)
-    add(
-        "--and",
-        dest="more",
-        action="append",
-        default=[],
-        type=Path,
-        metavar="design.toml",
-        help="a further design; may be repeated",
-    )
-    add(
-        "--shift",
-        default=str(DEFAULT_GOAL.shift),
-        metavar="S",
-        help="shift of theta, or of the chance to show an item, to be caught (default: %(default)s)",
-    )
+    add_each(parser, "--and", "a further design", dest="more", type=Path, metavar="design.toml")
+    said = "shift of theta, or of the chance to show an item, to be caught (default: %(default)s)"
+    add("--shift", default=str(DEFAULT_GOAL.shift), metavar="S", help=said)
     add("--alarm", type=float, default=DEFAULT_GOAL.alarm, metavar="P", help="false-alarm rate (default: %(default)s)")
     add(
         "--power", type=float, default=DEFAULT_GOAL.power, metavar="P", help="chance to catch it (default: %(default)s)"
@@ -93,21 +83,10 @@ def declare_size(parser: argparse.ArgumentParser) -> None:
       cotally size design.toml --expression 'smoker = yes' --half-width 0.02 --share 0.3
     """
     add_design(parser)
-    parser.add_argument(
-        "--expression",
-        action="append",
-        default=[],
-        metavar="EXPRESSION",
-        help="such as 'smoker = yes and sex = f', of baskets 'bread, milk'; may be repeated",
-    )
+    said = "such as 'smoker = yes and sex = f', of baskets 'bread, milk'"
+    add_each(parser, "--expression", said, metavar="EXPRESSION")
     parser.add_argument("--half-width", required=True, metavar="W", help="half-width of the intervals, such as 0.02")
-    parser.add_argument(
-        "--confidence",
-        type=float,
-        default=0.95,
-        metavar="C",
-        help="confidence that all intervals hold (default: %(default)s)",
-    )
+    add_confidence(parser, "confidence that all intervals hold")
     parser.add_argument("--share", metavar="P", help="rough share of an expression, if known (default: the worst case)")
     parser.add_argument("--depth", type=int, default=3, metavar="N", help="depth of the tree (default: %(default)s)")
     add_json(parser)
@@ -134,7 +113,7 @@ def declare_advise(parser: argparse.ArgumentParser) -> None:
     size = parser.add_mutually_exclusive_group()
     size.add_argument("--records", type=int, metavar="N", help="show the half-width of the share from N records")
     size.add_argument("--half-width", metavar="W", help="show how many records a half-width takes, such as 0.02")
-    add("--confidence", type=float, default=0.95, metavar="C", help="of the interval (default: %(default)s)")
+    add_confidence(parser, "of the interval")
     add_json(parser)
 
 
@@ -172,12 +151,8 @@ def declare_disguise(parser: argparse.ArgumentParser) -> None:
     add_overwrite(parser)
     add("--secret", type=Path, required=True, metavar="FILE", help="made on first use; keep it secret")
     add("--dataset", metavar="NAME", help="noted in a new secret file (default: the data file's name)")
-    add(
-        "--personal",
-        type=Path,
-        metavar="personal.csv",
-        help="unrelated question: the personal answers, by the same ids (default: drawn as the design says)",
-    )
+    said = "unrelated question: the personal answers, by the same ids (default: drawn as the design says)"
+    add("--personal", type=Path, metavar="personal.csv", help=said)
     add("--example", action=_Example, metavar="DIR", help="write an example to try, and exit")
     add_json(parser)
 
@@ -196,28 +171,14 @@ def declare_estimate(parser: argparse.ArgumentParser) -> None:
     """
     add_disguised(parser)
     add_design(parser)
-    parser.add_argument(
-        "expressions",
-        nargs="+",
-        metavar="EXPRESSION",
-        help="such as 'smoker = yes and sex = f'; of baskets, items: 'bread, milk'",
-    )
-    parser.add_argument(
-        "--confidence", type=float, default=0.95, metavar="C", help="confidence of the intervals (default: %(default)s)"
-    )
-    parser.add_argument(
-        "--likelihood",
-        action="store_true",
-        help="also show the most likely joint distribution of an expression's columns",
-    )
+    said = "such as 'smoker = yes and sex = f'; of baskets, items: 'bread, milk'"
+    parser.add_argument("expressions", nargs="+", metavar="EXPRESSION", help=said)
+    add_confidence(parser, "confidence of the intervals")
+    said = "also show the most likely joint distribution of an expression's columns"
+    parser.add_argument("--likelihood", action="store_true", help=said)
     add_more_answers(parser)
-    parser.add_argument(
-        "--against",
-        nargs=2,
-        type=Path,
-        metavar="FILE",
-        help="answers of other respondents and their design, such as an arm that was asked directly: show differences",
-    )
+    said = "answers of other respondents and their design, such as an arm that was asked directly: show differences"
+    parser.add_argument("--against", nargs=2, type=Path, metavar="FILE", help=said)
     add_json(parser)
 
 
@@ -231,20 +192,12 @@ def declare_mine(parser: argparse.ArgumentParser) -> None:
       cotally mine tree disguised.csv design.toml --test 1/5 -o model.json
       cotally mine rules baskets.csv.gz shop.toml --min-support 1/100 -o rules.csv
     """
-    parser.add_argument(
-        "learner",
-        choices=("tree", "bayes", *OF_SETS),
-        help="a decision tree (ID3), naive Bayes, frequent itemsets or association rules; of baskets the last two",
-    )
+    said = "a decision tree (ID3), naive Bayes, frequent itemsets or association rules; of baskets the last two"
+    parser.add_argument("learner", choices=("tree", "bayes", *OF_SETS), help=said)
     add_disguised(parser)
     add_design(parser)
-    parser.add_argument(
-        "-o",
-        "--output",
-        type=Path,
-        metavar="FILE",
-        help="a new file: model.json for `show` and `predict`, or rules.csv",
-    )
+    said = "a new file: model.json for `show` and `predict`, or rules.csv"
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help=said)
     add_overwrite(parser)
     add_more_answers(parser, " (tree and bayes)")
     _add_learning(parser)
@@ -311,7 +264,12 @@ def declare_survey(parser: argparse.ArgumentParser) -> None:
     export.add_argument(*output, type=Path, required=True, metavar="disguised.csv", help="the answers; or .parquet")
     add_overwrite(export)
     _declare_results(_with_settings(action("results", help="show what the answers say so far")))
-    _declare_publish(_with_settings(action("publish", help="let respondents test a model on their personal answers")))
+    publish = _with_settings(action("publish", help="let respondents test a model on their personal answers"))
+    add = publish.add_argument
+    add("model", type=Path, metavar="model.json", help="a tree or naive Bayes, mined from its answers")
+    add("disguised", type=Path, metavar="disguised.csv", help="the answers that it was mined from")
+    add("--test", required=True, metavar="SHARE", help="what `mine` held out, such as 1/5")
+    add("--seed", type=int, default=0, metavar="N", help="of `mine` (default: %(default)s)")
     page = _with_settings(action("page", help="write the pages as files"))
     page.add_argument(*output, type=Path, required=True, metavar="DIR", help="a folder that is there")
     add_overwrite(page)
@@ -369,37 +327,18 @@ def _declare_new(parser: argparse.ArgumentParser) -> None:
     source.add_argument(
         "--question", action="append", metavar="TEXT", help="such as 'Do you smoke? = yes, no'; may be repeated"
     )
-    parser.add_argument("--column", action="append", default=[], metavar="NAME", help="of the table; may be repeated")
+    add_each(parser, "--column", "of the table", metavar="NAME")
     parser.add_argument("--title", default="Survey", metavar="TEXT", help="of the page (default: %(default)s)")
     parser.add_argument("--kind", choices=("related", "unrelated"), default="related", help="default: %(default)s")
-    parser.add_argument(
-        "--theta",
-        metavar="P",
-        help="chance of the truth of two answers (default: what gives odds of 2 to 1: 2/3, of unrelated questions 1/3)",
-    )
+    said = "chance of the truth of two answers (default: what gives odds of 2 to 1: 2/3, of unrelated questions 1/3)"
+    parser.add_argument("--theta", metavar="P", help=said)
     add_form(parser)
-
-
-def _declare_publish(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("model", type=Path, metavar="model.json", help="a tree or naive Bayes, mined from its answers")
-    parser.add_argument("disguised", type=Path, metavar="disguised.csv", help="the answers that it was mined from")
-    parser.add_argument("--test", required=True, metavar="SHARE", help="what `mine` held out, such as 1/5")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of `mine` (default: %(default)s)")
 
 
 def _declare_results(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add(
-        "--cross",
-        action="append",
-        nargs=2,
-        default=[],
-        metavar=("COLUMN", "COLUMN"),
-        help="a table of two columns; may be repeated",
-    )
-    add(
-        "--confidence", type=float, default=0.95, metavar="C", help="confidence of each interval (default: %(default)s)"
-    )
+    add_each(parser, "--cross", "a table of two columns", nargs=2, metavar=("COLUMN", "COLUMN"))
+    add_confidence(parser, "confidence of each interval")
     add_json(parser)
     add("--html", type=Path, metavar="FILE.html", help="write a page")
     add_overwrite(parser)

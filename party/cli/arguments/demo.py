@@ -26,25 +26,15 @@ def declare_demo(parser: argparse.ArgumentParser) -> None:
       cotally demo --data adult --rows 10000 --ways oblivious_transfer --max-depth any
       cotally demo --alice a.csv --bob b.csv --class outcome --noise 1
     """
-    source = parser.add_argument_group("data")
+    add = parser.add_argument_group("data").add_argument
     names = ", ".join(NAMES)
-    source.add_argument(
-        "--data", choices=NAMES, metavar="NAME", help=f"an included data set: {names} (default: {USUAL_DATA})"
-    )
-    source.add_argument("--alice", type=Path, metavar="A.csv", help="alice's own table, instead of a data set")
-    source.add_argument("--bob", type=Path, metavar="B.csv", help="and bob's table")
-    source.add_argument(
-        "--class", dest="class_name", metavar="NAME", help="the column to predict, in either table or both"
-    )
-    source.add_argument(
-        "--id", metavar="NAME", help='the column that says which record is whose (default: "id", if there)'
-    )
-    source.add_argument(
-        "--rows",
-        type=int,
-        metavar="N",
-        help=f"take N rows, drawn by the seed (default: {USUAL_ROWS:,} at most; where the tree alone is revealed all)",
-    )
+    add("--data", choices=NAMES, metavar="NAME", help=f"an included data set: {names} (default: {USUAL_DATA})")
+    add("--alice", type=Path, metavar="A.csv", help="alice's own table, instead of a data set")
+    add("--bob", type=Path, metavar="B.csv", help="and bob's table")
+    add("--class", dest="class_name", metavar="NAME", help="the column to predict, in either table or both")
+    add("--id", metavar="NAME", help='the column that says which record is whose (default: "id", if there)')
+    said = f"take N rows, drawn by the seed (default: {USUAL_ROWS:,} at most; where the tree alone is revealed all)"
+    add("--rows", type=int, metavar="N", help=said)
     _add_runs(parser)
     _add_trees(parser)
     parser.add_argument(
@@ -54,50 +44,30 @@ def declare_demo(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_runs(parser: argparse.ArgumentParser) -> None:
-    terms = parser.add_argument_group("runs")
-    terms.add_argument(
-        "--reveal",
-        choices=[Reveal.TREE.value, Reveal.COUNTS.value],
-        help="the tree alone, by smc, or the counts of all methods (default: counts; of files of your own the tree)",
-    )
-    terms.add_argument("--omega", default="1,2,3,all", metavar="LIST", help="windows to run (default: %(default)s)")
-    terms.add_argument("--theta", default=DEMO_THETA, metavar="T", help="chance of the truth (default: %(default)s)")
-    terms.add_argument(
-        "--ways", metavar="LIST", help=f"how exact counts are made; all runs are made in each (default: {USUAL_WAYS})"
-    )
-    terms.add_argument(
-        "--key-bits", type=int, default=USUAL_KEY_BITS, metavar="N", help="length of the keys (default: %(default)s)"
-    )
-    terms.add_argument(
-        "--test", default="1/5", metavar="SHARE", help="share held out; 0 for none (default: %(default)s)"
-    )
-    terms.add_argument(
-        "--seed", type=int, default=1, metavar="S", help="seed of rows and splits (default: %(default)s)"
-    )
+    add = parser.add_argument_group("runs").add_argument
+    said = "the tree alone, by smc, or the counts of all methods (default: counts; of files of your own the tree)"
+    add("--reveal", choices=[Reveal.TREE.value, Reveal.COUNTS.value], help=said)
+    add("--omega", default="1,2,3,all", metavar="LIST", help="windows to run (default: %(default)s)")
+    add("--theta", default=DEMO_THETA, metavar="T", help="chance of the truth (default: %(default)s)")
+    add("--ways", metavar="LIST", help=f"how exact counts are made; all runs are made in each (default: {USUAL_WAYS})")
+    add("--key-bits", type=int, default=USUAL_KEY_BITS, metavar="N", help="length of the keys (default: %(default)s)")
+    add("--test", default="1/5", metavar="SHARE", help="share held out; 0 for none (default: %(default)s)")
+    add("--seed", type=int, default=1, metavar="S", help="seed of rows and splits (default: %(default)s)")
 
 
 def _add_trees(parser: argparse.ArgumentParser) -> None:
-    trees = parser.add_argument_group("trees")
-    trees.add_argument(
+    add = parser.add_argument_group("trees").add_argument
+    add(
         "--max-depth",
         metavar="D",
         help='most splits on a path, or "any", as in the papers '
         f"(default: {USUAL_DEPTH}, or {USUAL_TREE_DEPTH} where the tree alone is revealed)",
     )
-    trees.add_argument(
-        "--min-leaf",
-        type=int,
-        metavar="N",
-        help="fewest records in a leaf (default: 1, as in the papers; of a tree alone 1 in 250, at least 20)",
-    )
-    trees.add_argument(
-        "--noise", metavar="EPSILON", help="counts, or a tree alone, have noise; needs a --max-depth (default: none)"
-    )
-    trees.add_argument(
-        "--impurity",
-        choices=Impurity.names(),
-        help="what splits are chosen by (default: information_gain; of a tree alone with noise gini)",
-    )
+    said = "fewest records in a leaf (default: 1, as in the papers; of a tree alone 1 in 250, at least 20)"
+    add("--min-leaf", type=int, metavar="N", help=said)
+    add("--noise", metavar="EPSILON", help="counts, or a tree alone, have noise; needs a --max-depth (default: none)")
+    said = "what splits are chosen by (default: information_gain; of a tree alone with noise gini)"
+    add("--impurity", choices=Impurity.names(), help=said)
 
 
 def declare_completion(parser: argparse.ArgumentParser) -> None:

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from party.cli.arguments import add_form, add_json, add_more_answers, add_overwrite, add_work
+from party.cli.arguments import add_each, add_form, add_json, add_more_answers, add_overwrite, add_work
 from protocols.jobs import Receiver
 
 
@@ -63,11 +63,12 @@ def declare_rules(parser: argparse.ArgumentParser) -> None:
       cotally rules bob/model.json --metric lift --min-threshold 1.2
       cotally rules bob/model.json --itemsets -o itemsets.csv
     """
-    parser.add_argument("model", type=Path, metavar="model.json", help="what a run with learner = rules has written")
-    parser.add_argument("--itemsets", action="store_true", help="the frequent itemsets in place of rules")
-    parser.add_argument("--metric", metavar="NAME", help="confidence if not given, or lift and others")
-    parser.add_argument("--min-threshold", metavar="T", help="of that metric, 4/5 if not given")
-    parser.add_argument("-o", "--output", type=Path, metavar="rules.csv", help="a file for all of them")
+    add = parser.add_argument
+    add("model", type=Path, metavar="model.json", help="what a run with learner = rules has written")
+    add("--itemsets", action="store_true", help="the frequent itemsets in place of rules")
+    add("--metric", metavar="NAME", help="confidence if not given, or lift and others")
+    add("--min-threshold", metavar="T", help="of that metric, 4/5 if not given")
+    add("-o", "--output", type=Path, metavar="rules.csv", help="a file for all of them")
     add_overwrite(parser)
     add_json(parser)
 
@@ -90,12 +91,8 @@ def declare_report(parser: argparse.ArgumentParser) -> None:
       cotally report disguised.csv design.toml -o survey.html --ask 'smoker = yes and sex = f'
     """
     add = parser.add_argument
-    add(
-        "party",
-        type=Path,
-        metavar="PARTY|disguised.csv",
-        help="of a run, this party: its folder, its party.toml, or its name; of a survey, the disguised answers",
-    )
+    said = "of a run, this party: its folder, its party.toml, or its name; of a survey, the disguised answers"
+    add("party", type=Path, metavar="PARTY|disguised.csv", help=said)
     add("design", type=Path, nargs="?", metavar="design.toml", help="what was asked and how it was disguised")
     add("-o", "--output", type=Path, required=True, metavar="report.html", help="where the page goes; .md for Markdown")
     add("--model", type=Path, help="the model (default: model.json of the party), or what was mined")
@@ -108,13 +105,8 @@ def declare_report(parser: argparse.ArgumentParser) -> None:
 
 def _add_survey(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add(
-        "--ask",
-        action="append",
-        default=[],
-        metavar="EXPRESSION",
-        help="estimate this too, such as 'smoker = yes and sex = f'; of baskets, items: 'bread, milk'; may be repeated",
-    )
+    said = "estimate this too, such as 'smoker = yes and sex = f'; of baskets, items: 'bread, milk'"
+    add_each(parser, "--ask", said, metavar="EXPRESSION")
     add("--confidence", type=float, metavar="C", help="confidence of the intervals, 0.95 if not given")
     add("--min-support", metavar="S", help="look for itemsets and rules of this support, such as 1/100")
     add("--max-len", type=int, metavar="N", help="the most items of a set")
@@ -153,24 +145,17 @@ def declare_predict(parser: argparse.ArgumentParser) -> None:
       cotally predict bob --with alice rows.csv --probabilities
       cotally predict alice --answered new-rows.csv -o predictions.csv
     """
-    parser.add_argument(
-        "model",
-        type=Path,
-        metavar="MODEL",
-        help="model.json; with --with this party: its folder, its party.toml, or its name",
-    )
-    parser.add_argument("rows", type=Path, metavar="rows.csv", help="CSV or Parquet; - for the standard input")
-    parser.add_argument("-o", "--output", type=Path, metavar="out.csv", help="default: the standard output")
-    parser.add_argument("--column", default="prediction", help="name of the new column (default: %(default)s)")
-    parser.add_argument("--probabilities", action="store_true", help="add the share of each class, as P(class)")
-    parser.add_argument("--scores", action="store_true", help="add the share of the ranked class, and each row's rank")
-    parser.add_argument("--threshold", metavar="X", help="give the ranked class to rows of this score or more")
-    parser.add_argument(
-        "--ranked", metavar="CLASS", help="the class that rows are ranked by (default: the rarer of two)"
-    )
-    parser.add_argument(
-        "--report", type=Path, metavar="FILE", help="write how good it is on rows with the class: .html or .md"
-    )
+    add = parser.add_argument
+    said = "model.json; with --with this party: its folder, its party.toml, or its name"
+    add("model", type=Path, metavar="MODEL", help=said)
+    add("rows", type=Path, metavar="rows.csv", help="CSV or Parquet; - for the standard input")
+    add("-o", "--output", type=Path, metavar="out.csv", help="default: the standard output")
+    add("--column", default="prediction", help="name of the new column (default: %(default)s)")
+    add("--probabilities", action="store_true", help="add the share of each class, as P(class)")
+    add("--scores", action="store_true", help="add the share of the ranked class, and each row's rank")
+    add("--threshold", metavar="X", help="give the ranked class to rows of this score or more")
+    add("--ranked", metavar="CLASS", help="the class that rows are ranked by (default: the rarer of two)")
+    add("--report", type=Path, metavar="FILE", help="write how good it is on rows with the class: .html or .md")
     add_overwrite(parser)
     add_form(parser)
     joint = parser.add_argument_group("with a peer")

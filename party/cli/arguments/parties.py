@@ -33,13 +33,8 @@ def declare_init(parser: argparse.ArgumentParser) -> None:
         help="keep the keys in one file that opens by a passphrase (from the terminal, or the file that "
         "COTALLY_PASSPHRASE_FILE names) or by the system's keyring",
     )
-    parser.add_argument(
-        "--key-bits",
-        type=int,
-        default=USUAL_KEY_BITS,
-        metavar="N",
-        help=f"length of the Paillier key, {KEY_FLOOR} or more (default: %(default)s)",
-    )
+    said = f"length of the Paillier key, {KEY_FLOOR} or more (default: %(default)s)"
+    parser.add_argument("--key-bits", type=int, default=USUAL_KEY_BITS, metavar="N", help=said)
     add_json(parser)
 
 

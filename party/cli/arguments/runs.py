@@ -125,12 +125,8 @@ def declare_propose(parser: argparse.ArgumentParser) -> None:
     """
     add_party(parser)
     parser.add_argument("job", type=Path, metavar="JOB.toml", help="the terms of the run")
-    parser.add_argument(
-        "--records",
-        type=int,
-        metavar="N",
-        help="people of our table, where a term follows from that (default: read it)",
-    )
+    said = "people of our table, where a term follows from that (default: read it)"
+    parser.add_argument("--records", type=int, metavar="N", help=said)
     add_json(parser)
 
 
@@ -146,16 +142,10 @@ def declare_serve(parser: argparse.ArgumentParser) -> None:
     """
     add_party(parser)
     parser.add_argument("--once", action="store_true", help="exit after one run, or one proposal, with its exit code")
-    parser.add_argument(
-        "--log",
-        metavar="FILE|json",
-        help="keep a log with times and levels, without data: in a file, or as JSON lines on the standard error",
-    )
-    parser.add_argument(
-        "--metrics",
-        metavar="[HOST:]PORT",
-        help="show a monitoring system what the node does, without data, over plain HTTP (usual host: 127.0.0.1)",
-    )
+    said = "keep a log with times and levels, without data: in a file, or as JSON lines on the standard error"
+    parser.add_argument("--log", metavar="FILE|json", help=said)
+    said = "show a monitoring system what the node does, without data, over plain HTTP (usual host: 127.0.0.1)"
+    parser.add_argument("--metrics", metavar="[HOST:]PORT", help=said)
     add_results(parser)
 
 
@@ -237,9 +227,6 @@ def _declare_decision(parser: argparse.ArgumentParser) -> None:
     add_json(parser)
 
 
-ACTIONS = ("show", "verify", "export")
-
-
 def declare_ledger(parser: argparse.ArgumentParser) -> None:
     """Show what peers have learned from us and we from them, whether that record is whole, or write it as JSON.
 
@@ -252,13 +239,8 @@ def declare_ledger(parser: argparse.ArgumentParser) -> None:
       cotally ledger verify alice
       cotally ledger export alice -o ledger.json
     """
-    parser.add_argument(
-        "action",
-        nargs="?",
-        choices=ACTIONS,
-        default="show",
-        help="show it in words (default), check it, or print it as JSON",
-    )
+    said = "show it in words (default), check it, or print it as JSON"
+    parser.add_argument("action", nargs="?", choices=("show", "verify", "export"), default="show", help=said)
     add_party(parser)
     parser.add_argument("--full", action="store_true", help="show every exact count")
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="where export writes (default: the screen)")
