@@ -16,6 +16,7 @@ _TOP = Path(__file__).parent.parent
 _WORD = re.compile(r"(?<![\w/\\{.'\"])[A-Za-z]{2,}(?![\w}.('=/]| =)")
 _MAKERS = re.compile(r"(Error|^error|^Objection|^Unusable|^complain|^warn|^exception|^abort|^__init__|^Exact)$")
 _HELP = {"help", "description"}
+_PROSE_OR_GENERATED = ("party/show/", "party/cli/arguments/", "party/wire/v1/")
 
 EXCEPTIONS = {
     "party/demo/survey_example.py": "the comments of a design that people fill in, in a file",
@@ -178,9 +179,7 @@ class Sources:
 def sources() -> Sources:
     every = [path for package in ("party", "protocols") for path in sorted((_TOP / package).rglob("*.py"))]
     found = {path.relative_to(_TOP).as_posix(): path.read_text(encoding="utf-8") for path in every}
-    return Sources(
-        {path: text for path, text in found.items() if not path.startswith(("party/show/", "party/wire/v1/"))}
-    )
+    return Sources({path: text for path, text in found.items() if not path.startswith(_PROSE_OR_GENERATED)})
 
 
 def test_prose_for_people_stands_in_one_place(sources: Sources) -> None:

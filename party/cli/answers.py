@@ -54,16 +54,14 @@ def answers_estimate(arguments: argparse.Namespace) -> int:
     estimates = [finding.to_json() for finding in findings]
     if arguments.more:
         content |= {"files": len(samples), "estimates": estimates}
-        return give(
-            arguments, content, mining.combined_lines([each.questionnaire for each in samples], findings, asked)
-        )
+        designs = [each.questionnaire for each in samples]
+        return give(arguments, content, mining.combined_lines(designs, findings, asked))
     (own,) = samples
     at_random = estimation.random_answers(own.codes, own.questionnaire)
     other = read_samples([arguments.against], form(arguments)) if arguments.against else []
     others = [estimation.estimate_together(other, text, asked) for text in arguments.expressions] if other else []
-    content |= ({} if at_random is None else {"at_random": estimation.random_json(at_random)}) | {
-        "estimates": estimates
-    }
+    content |= {} if at_random is None else {"at_random": estimation.random_json(at_random)}
+    content |= {"estimates": estimates}
     content |= {"against": [each.to_json() for each in others]} if others else {}
     lines = mining.estimate_lines(len(own.codes), own.questionnaire, findings, asked, at_random)
     return give(arguments, content, [*lines, *mining.difference_lines(findings, others, asked)])

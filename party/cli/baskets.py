@@ -9,8 +9,7 @@ from party.association import mining
 from party.association.estimation import baskets_needed, estimate_itemset, parse_itemset
 from party.association.files import read_baskets
 from party.association.sent import check_sent_name, disguise_baskets, read_sent, write_sent
-from party.cli.outputs import form, fraction, give, settle_copy, settle_outputs
-from party.data import check_table_name
+from party.cli.outputs import form, fraction, give, settle_copy
 from party.keys.coin_secret import new_key
 from party.settings.transactions import read_basket_design
 from party.show import baskets as words
@@ -70,12 +69,10 @@ def baskets_mine(arguments: argparse.Namespace) -> int:
 
 
 def thresholds(arguments: argparse.Namespace) -> tuple[Fraction, mining.RuleThreshold]:
-    """Read what both kinds of mining are asked, and make sure that the output destroys nothing."""
+    """Read the least support, and what rules must reach; a report has no --metric."""
     least = fraction("--min-threshold", arguments.min_threshold or "4/5")
-    wanted = mining.RuleThreshold(arguments.metric or "confidence", least)
-    settle_outputs([arguments.output], [arguments.disguised, arguments.design], overwrite=arguments.overwrite)
-    check_table_name(arguments.output)
-    return fraction("--min-support", arguments.min_support), wanted
+    metric = getattr(arguments, "metric", None) or "confidence"
+    return fraction("--min-support", arguments.min_support), mining.RuleThreshold(metric, least)
 
 
 def show_found(
@@ -85,14 +82,10 @@ def show_found(
     items: Sequence[str],
     wanted: mining.RuleThreshold,
 ) -> None:
-    if rules is None:
-        result, as_json, parts = mining.itemset_columns(found, items, CONFIDENCE), words.sets_json, words.itemset_parts
-    else:
-        result, as_json, parts = (
-            mining.rule_columns(rules, items, CONFIDENCE, wanted),
-            words.rules_json,
-            words.rule_parts,
-        )
+    result, as_json, parts = mining.itemset_columns(found, items, CONFIDENCE), words.sets_json, words.itemset_parts
+    if rules is not None:
+        result = mining.rule_columns(rules, items, CONFIDENCE, wanted)
+        as_json, parts = words.rules_json, words.rule_parts
     if arguments.output is not None:
         mining.write_result(arguments.output, result)
     if arguments.json:
@@ -103,7 +96,6 @@ def show_found(
 
 
 def say_beside(arguments: argparse.Namespace, lines: Iterable[str]) -> None:
-    """Say what there is to say of a result, beside JSON on the standard error."""
     say_all(lines, sys.stderr if arguments.json else None)
 
 

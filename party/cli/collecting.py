@@ -18,7 +18,6 @@ from party.files import new_file, write_atomically
 from party.models.any_file import model_json, read_model
 from party.names import Address, suggestion
 from party.settings.collector import CollectorSettings, read_collector_settings
-from party.settings.survey import Questionnaire
 from party.show import collecting
 from party.show.log import incident
 from party.show.notices import tell
@@ -97,8 +96,13 @@ def _serve(arguments: argparse.Namespace) -> int:
         threading.Thread(target=reading, daemon=True).start()  # the attack takes seconds; who answers does not wait
 
     def reading() -> None:
+        asked = settings.questionnaire
         with _store(settings) as own:
-            note_all(_reading_lines(own, settings.questionnaire))
+            responses = own.responses()
+        if responses:
+            note(reading_line(likely_reading(response_codes(responses, asked), asked), LIKE_THESE))
+        else:  # before there are answers: which questions give each other away
+            note_all(collecting.shared_lines(asked))
 
     def turned(page: PageFile) -> None:
         note_all(collecting.turned_lines(page.digest))
@@ -119,15 +123,7 @@ def _serve(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _reading_lines(store: AnswerStore, asked: Questionnaire) -> list[str]:
-    """Say what is read of answers like those that are there; before, which questions give each other away."""
-    if responses := store.responses():
-        return [reading_line(likely_reading(response_codes(responses, asked), asked), LIKE_THESE)]
-    return collecting.shared_lines(asked)
-
-
 def _publish(arguments: argparse.Namespace) -> int:
-    """Let respondents test a model on their personal answers, instead of answering."""
     settings = read_collector_settings(arguments.settings)
     asked, bit = settings.questionnaire, settings.round_two
     if bit is None:

@@ -8,7 +8,8 @@ from importlib import import_module
 from pathlib import Path
 
 from party.cli.arguments import OF_SETS
-from party.cli.outputs import fraction, give, settle_outputs
+from party.cli.outputs import fraction, give, need_least, settle_outputs
+from party.data import check_table_name
 from party.demo.survey_example import write_example
 from party.settings.transactions import is_of_baskets
 from party.show.mining import example_lines
@@ -51,14 +52,15 @@ def command_mine(arguments: argparse.Namespace) -> int:
         raise InputError("--prune, --levels, --max-depth, --min-leaf and --impurity are for trees: leave them out")
     if is_tree and arguments.smoothing is not None:
         raise InputError("--smoothing is for naive Bayes: leave it out")
-    if arguments.levels is not None and arguments.levels < 0:
-        raise InputError("--levels must be 0 or more")
+    need_least("--levels", arguments.levels, 0)
     if arguments.more and arguments.learner in OF_SETS:
         raise InputError("--and is for tree and bayes: leave it out")
     if not 0 <= arguments.seed <= _MOST_SEED:
         raise InputError(f"--seed must be 0 to {_MOST_SEED}")
     reads = [arguments.disguised, arguments.design, *(path for pair in arguments.more for path in pair)]
     settle_outputs([arguments.output], reads, overwrite=arguments.overwrite)
+    if arguments.learner in OF_SETS:
+        check_table_name(arguments.output)
     return _run("mine", arguments)
 
 

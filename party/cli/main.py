@@ -152,7 +152,6 @@ def _system_fault(error: OSError) -> tuple[str, int]:
 
 
 def _drop(stream: TextIO) -> None:
-    """Let go what waits for a stream, which Python would else try to write at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from itertools import repeat
 from pathlib import Path
+from typing import TextIO
 
 from party.data import MISSING_MARKERS, Form
 from party.errors import ConfigError
@@ -53,8 +54,18 @@ def settle_copy(arguments: argparse.Namespace, check_name: Callable[[Path], None
     return Path(arguments.secret) if made else None
 
 
+def need_least(option: str, number: int | None, least: int) -> None:
+    if number is not None and number < least:
+        raise InputError(f"{option} must be {least} or more")
+
+
 def give(
-    arguments: argparse.Namespace, content: Mapping[str, object], shown: Iterable[Block], *, laid_out: bool = False
+    arguments: argparse.Namespace,
+    content: Mapping[str, object],
+    shown: Iterable[Block],
+    stream: TextIO | None = None,
+    *,
+    laid_out: bool = False,
 ) -> int:
     """Print a result, for programs or for people: its sentences in a line each, or laid out in files too."""
     if arguments.json:
@@ -62,7 +73,7 @@ def give(
     elif laid_out:
         lay_out(shown, columns())
     else:
-        say_all(shown)
+        say_all(shown, stream)
     return 0
 
 

@@ -2,22 +2,21 @@
 
 import argparse
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from math import inf
 from pathlib import Path
 
-from party.cli.outputs import give, settle_outputs
+from party.cli.outputs import give, need_least, settle_outputs
 from party.compute import ComputeSettings, available_cpus, make_compute
 from party.data import Notice, csv_text
 from party.data.form import USUAL
 from party.data.ids import one_column
 from party.demo.data import ALICE, deal_dataset
 from party.files import is_locked, is_there, write_atomically
-from party.forecast.agreed import measure
-from party.forecast.model import ByPaillier, Line, Means, forecast, guess_rules
+from party.forecast.model import ByPaillier, Line, Means, forecast, guess_rules, measure
 from party.keys.identity import signed_here
 from party.keys.keystore import load_secret
 from party.names import printable
@@ -32,7 +31,6 @@ from party.records.journal import JOURNAL_FILE, cancel_run, open_journal, record
 from party.records.ledger import (
     LEDGER_FILE,
     LEDGER_VERSION,
-    Ledger,
     date_text,
     has_ledger,
     last_head,
@@ -48,7 +46,7 @@ from party.show import ledger as words
 from party.show.assessment import past_json, past_lines, run_json, run_lines
 from party.show.check import check_json, check_parts
 from party.show.notices import note_on_job, notes_once
-from party.show.page.parts import PAGES, page_written, written
+from party.show.page.parts import check_page_name, page_written, written
 from party.show.privacy_short import own_odds, reading_json, reading_line
 from party.show.progress import Work, shown_work
 from party.show.rehearsal import job_lines, own_lines, rehearsal_json, rehearsal_page
@@ -68,8 +66,7 @@ def command_check(arguments: argparse.Namespace) -> int:
         terms = read_job(arguments.job, people=local.listed, classes=local.classes_listed).terms
         note_on_job(arguments.job, terms)
     peer_columns = len(local.attributes) or 1 if arguments.peer_columns is None else arguments.peer_columns
-    if peer_columns < 1:
-        raise InputError("--peer-columns must be 1 or more")
+    need_least("--peer-columns", peer_columns, 1)
     found = check_party(local, config, terms, peer_columns, str if arguments.json else printable)
     parts = check_parts(found, config.agree, notices, full=arguments.full)
     give(arguments, check_json(found, config.agree, notices), parts, laid_out=True)
@@ -81,7 +78,10 @@ def command_check(arguments: argparse.Namespace) -> int:
 def command_status(arguments: argparse.Namespace) -> int:
     config = read_party_config(arguments.party, KEY_FLOOR)
     records = recorded_runs(config.folder, load_secret(config.folder))
-    approvals, found = config.agree.approvals, _proposed(config)
+    approvals, found = config.agree.approvals, list[Proposal]()
+    if has_ledger(config.folder):
+        with read_ledger(config.folder, load_secret(config.folder)) as ledger:
+            found = proposals(ledger.entries(), signed_here(config.folder))
     jobs = [each for each in found if arguments.all or each.waits(approvals)]
     lines = [
         *words.proposal_lines(jobs, approvals),
@@ -89,14 +89,6 @@ def command_status(arguments: argparse.Namespace) -> int:
     ]
     shown = {**words.runs_json(records, ended=arguments.all), **words.proposals_json(jobs, approvals)}
     return give(arguments, shown, lines)
-
-
-def _proposed(config: PartyConfig) -> list[Proposal]:
-    """Return all jobs that were proposed here."""
-    if not has_ledger(config.folder):
-        return []
-    with read_ledger(config.folder, load_secret(config.folder)) as ledger:
-        return proposals(ledger.entries(), signed_here(config.folder))
 
 
 def _decide(arguments: argparse.Namespace, *, approved: bool) -> int:
@@ -132,52 +124,30 @@ def command_ledger(arguments: argparse.Namespace) -> int:
     folder = config.folder
     settle_outputs([arguments.output], [config.path, folder / LEDGER_FILE], overwrite=arguments.overwrite)
     with read_ledger(folder, load_secret(folder)) as ledger:
-        _ACTIONS[arguments.action](ledger, arguments)
-    return 0
-
-
-def _show(ledger: Ledger, arguments: argparse.Namespace) -> None:
-    found = dealings(ledger.entries())
-    lines = [line for dealings in found for line in words.dealings_lines(dealings, full=arguments.full)]
-    give(arguments, words.dealings_json(found), lines or [words.NOTHING_YET])
-
-
-def _verify(ledger: Ledger, arguments: argparse.Namespace) -> None:
-    known = peers(ledger.entries())
-    heads = [(peer, bare_head(last_head(ledger.entries(), peer)), ledger.head(peer)) for peer in known]
-    lines = [words.whole_line(ledger.path, len(ledger)), *(words.head_line(*head) for head in heads)]
-    give(arguments, words.whole_json(len(ledger), heads), lines)
-
-
-def _export(ledger: Ledger, arguments: argparse.Namespace) -> None:
-    entries = [{"number": entry.number, **entry.content, "chain": entry.digest.hex()} for entry in ledger.entries()]
+        if arguments.action == "show":
+            found = dealings(ledger.entries())
+            lines = [line for each in found for line in words.dealings_lines(each, full=arguments.full)]
+            return give(arguments, words.dealings_json(found), lines or [words.NOTHING_YET])
+        if arguments.action == "verify":
+            known = peers(ledger.entries())
+            heads = [(peer, bare_head(last_head(ledger.entries(), peer)), ledger.head(peer)) for peer in known]
+            lines = [words.whole_line(ledger.path, len(ledger)), *(words.head_line(*head) for head in heads)]
+            return give(arguments, words.whole_json(len(ledger), heads), lines)
+        entries = [{"number": each.number, **each.content, "chain": each.digest.hex()} for each in ledger.entries()]
     content = {"format": f"cotally-ledger/{LEDGER_VERSION}", "entries": entries}
     if arguments.output is None:
         put_json(content)
     else:
         write_atomically(arguments.output, f"{json_text(content)}\n")
         say(words.ledger_written_line(arguments.output, len(entries)))
-
-
-_ACTIONS: dict[str, Callable[[Ledger, argparse.Namespace], None]] = {
-    "show": _show,
-    "verify": _verify,
-    "export": _export,
-}
+    return 0
 
 
 def command_plan(arguments: argparse.Namespace) -> int:
     for option in ("peer_columns", "splits", "records", "workers"):
-        value = getattr(arguments, option)
-        if value is not None and value < 1:
-            raise InputError(f"--{option.replace('_', '-')} must be 1 or more")
-    if arguments.megabits is not None and not arguments.megabits > 0:
-        raise InputError("--megabits must be more than 0")
-    if arguments.delay is not None and not 0 <= arguments.delay < inf:
-        raise InputError("--delay must be 0 or more")
-    line = Line(
-        rate=inf if arguments.megabits is None else arguments.megabits * 1e6, delay=(arguments.delay or 0.0) / 1e3
-    )
+        need_least(f"--{option.replace('_', '-')}", getattr(arguments, option), 1)
+    rate = inf if arguments.megabits is None else arguments.megabits * 1e6
+    line = Line(rate, delay=(arguments.delay or 0.0) / 1e3)
     config = read_party_config(arguments.party)
     local = load_common(config, KEY_FLOOR, notes_once())
     job = read_job(arguments.job, people=local.listed, classes=local.classes_listed)
@@ -185,8 +155,7 @@ def command_plan(arguments: argparse.Namespace) -> int:
     note_on_job(arguments.job, job.terms)
     if arguments.records:
         job = read_job(arguments.job, people=arguments.records, classes=local.classes_listed)
-    refused = _plan_training(arguments, config, local, job.terms, line)
-    if refused is not None:
+    if (refused := _plan_training(arguments, config, local, job.terms, line)) is not None:
         raise refused
     return 0
 
@@ -217,23 +186,13 @@ def _plan_training(
     if design and not terms.counts_exactly and local.holds_class:
         lines += costs.accuracy_outlook(design, held_out_records(sizes.records, terms.test))
     if design:
-        lines += costs.ranking_outlook(
-            local, design, terms, sizes.records - held_out_records(sizes.records, terms.test)
-        )
+        trained = sizes.records - held_out_records(sizes.records, terms.test)
+        lines += costs.ranking_outlook(local, design, terms, trained)
     lines += [*past_lines(before, config.agree), *run_lines(found, before, config.agree)]
-    taken = costs.supposed_line(arguments.records, arguments.workers, line)
-    guessed = costs.guessed_line(columns, round(mean), columns_known=arguments.peer_columns is not None)
-    say_all(
-        [
-            *lines,
-            guessed,
-            *taken,
-            costs.forecast_text(expected),
-            *costs.ways_lines(others),
-            costs.caveat(terms),
-            *costs.memory_lines(expected),
-        ]
-    )
+    lines.append(costs.guessed_line(columns, round(mean), columns_known=arguments.peer_columns is not None))
+    lines += costs.supposed_line(arguments.records, arguments.workers, line)
+    lines += [costs.forecast_text(expected), *costs.ways_lines(others)]
+    say_all([*lines, costs.caveat(terms), *costs.memory_lines(expected)])
     return found.flaw
 
 
@@ -277,8 +236,7 @@ def command_rehearse(arguments: argparse.Namespace) -> int:
     config = read_party_config(arguments.party)
     reads = [config.path, config.data.file, arguments.job, arguments.pilot]
     settle_outputs([output], reads, overwrite=arguments.overwrite)
-    if output is not None and output.suffix.lower() not in PAGES:
-        raise InputError(f"-o {output} must end in one of {', '.join(PAGES)}")
+    check_page_name("-o", output)
     path: Path | None = arguments.job
     if path is None and is_there(config.folder / JOB_FILE):
         path = config.folder / JOB_FILE

@@ -2,7 +2,6 @@
 
 import argparse
 import platform
-import sys
 import textwrap
 import time
 from collections.abc import Callable, Sequence
@@ -15,8 +14,9 @@ from typing import Any, NoReturn
 from party.names import nearest, suggestion
 from party.settings.place import CONFIG_FILE
 from party.show.document import wrapped
-from party.show.log import log_detail, start_details, stop_log
-from party.show.screen import columns, quiet, say
+from party.show.log import node_log, start_details, stop_log
+from party.show.progress import complain
+from party.show.screen import columns, quiet
 
 
 class Parser(argparse.ArgumentParser):
@@ -31,8 +31,12 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         program = self.prog if self.wanted is None else f"{self.prog} {self.wanted}"
-        advice = _argument_advice(message, in_party_folder=Path(CONFIG_FILE).is_file())
-        say(f"cotally: {message}{advice} (see `{program} --help`)", sys.stderr)
+        advice = ""
+        if "are required: " in message and Path(CONFIG_FILE).is_file():
+            advice = "; the party here is . (a dot)"
+        elif message.startswith(_EXTRA) and not message.startswith(f"{_EXTRA}-"):
+            advice = "; to save printed output, use > FILE"
+        complain(f"{message}{advice} (see `{program} --help`)")
         self.exit(2)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
@@ -60,19 +64,8 @@ class Parser(argparse.ArgumentParser):
 
 
 _FEW = 12
-_OUTPUT = ("-o", "--output")
-
-
 _EXTRA = "unrecognized arguments: "
-
-
-def _argument_advice(message: str, *, in_party_folder: bool) -> str:
-    """Return what follows the message of the parser: on a party that was not named where one is, or a word too many."""
-    if in_party_folder and "are required: " in message:
-        return "; the party here is . (a dot)"
-    if message.startswith(_EXTRA) and not message.startswith(f"{_EXTRA}-"):
-        return "; to save printed output, use > FILE"
-    return ""
+_OUTPUT = ("-o", "--output")
 
 
 class HelpFormatter(argparse.HelpFormatter):
@@ -114,8 +107,8 @@ def run_as_loud(run: Callable[[argparse.Namespace], int], parsed: argparse.Names
             return run(parsed)
     details, began = start_details(), time.monotonic()
     try:
-        log_detail(f"cotally {version('cotally')}, Python {platform.python_version()}, {platform.platform()}")
+        node_log.debug(f"cotally {version('cotally')}, Python {platform.python_version()}, {platform.platform()}")
         return run(parsed)
     finally:
-        log_detail(f"{parsed.command} has ended after {time.monotonic() - began:.1f} s")
+        node_log.debug(f"{parsed.command} has ended after {time.monotonic() - began:.1f} s")
         stop_log(details)

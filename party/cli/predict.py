@@ -13,20 +13,16 @@ import numpy as np
 
 from party.cli.arguments.models import RECEIVERS
 from party.cli.outputs import form, fraction, settle_outputs
-from party.cli.train import announce_match, compute_settings, until_approved
+from party.cli.train import end_of
 from party.data import Frame, check_table_name, name_flaw, read_frame, write_table
 from party.data.writer import Cell, table_text
 from party.errors import AbsentColumnError, ConfigError, DataError
-from party.files import is_there, kept_apart, locked_folder, write_atomically
-from party.keys.identity import load_identity
+from party.files import is_there, kept_apart, write_atomically
 from party.models.any_file import read_model
 from party.models.prediction import Predictions, RankedBy, predict_frame
 from party.node.aligning import Offer, Offers, load_common, load_offer, offer_of_settings
-from party.node.inputs import pinned_peer, with_workers
-from party.node.line import call_peer
-from party.node.players import Ended, Host, Predicted
-from party.node.policy import check_job
-from party.node.session import run_session
+from party.node.inputs import pinned_peer
+from party.node.players import Ended, Predicted
 from party.records.ledger import PeerEntries, PeerName, read_ledger
 from party.records.predictions import PredictionEntries
 from party.settings.party import PartyConfig, read_party_config
@@ -34,8 +30,7 @@ from party.settings.place import CONFIG_FILE
 from party.show import prediction
 from party.show.document import Block, ReportPart
 from party.show.notices import tell
-from party.show.page.parts import PAGES, page_written, written
-from party.show.progress import make_progress, waiting
+from party.show.page.parts import check_page_name, page_written, written
 from party.show.screen import note, note_all, put_json, say, say_all
 from protocols.errors import InputError
 from protocols.jobs import Predict, PredictionTerms
@@ -43,12 +38,6 @@ from protocols.tables import Attribute, Floats
 from protocols.terms import KEY_FLOOR
 from protocols.two_party.prediction import Answers
 from protocols.two_party.ways import way_of
-
-
-def _party(named: Path) -> PartyConfig:
-    if named.suffix == ".json":
-        raise InputError(f"{named} is a model: name your party in its place, and the model by --model")
-    return read_party_config(named)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -65,9 +54,8 @@ class Classified:
         shares: list[list[float]] = [] if self.shares is None else self.shares.T.tolist()
         known = [[None if isnan(each) else each for each in column] for column in shares]
         scored = [] if self.ranked is None else [self.ranked.scores.tolist(), self.ranked.ranks]
-        names = new_columns(
-            self.frame, column, self.target, probabilities=self.shares is not None, scores=self.ranked is not None
-        )
+        has_shares, has_scores = self.shares is not None, self.ranked is not None
+        names = new_columns(self.frame, column, self.target, probabilities=has_shares, scores=has_scores)
         return names, [*self.frame.cells, self.labels, *known, *scored]
 
 
@@ -94,13 +82,11 @@ def check_written(arguments: argparse.Namespace, frame: Frame, target: Attribute
     new_columns(frame, arguments.column, target, probabilities=arguments.probabilities, scores=arguments.scores)
     outputs, options = (arguments.output, arguments.report), ("-o", "--report")
     settle_outputs(outputs, reads, overwrite=arguments.overwrite, options=options)
-    if arguments.report is not None and arguments.report.suffix.lower() not in PAGES:
-        raise InputError(f"--report {arguments.report} must end in one of {', '.join(PAGES)}")
+    check_page_name("--report", arguments.report)
     check_table_name(arguments.output)
 
 
 def write_classified(output: Path | None, column: str, classified: Classified, notes: Sequence[Block]) -> None:
-    """Write the rows to a file, or to the standard output, and say what their reader should know."""
     names, cells = classified.table(column)
     notes = [*prediction.formula_notes(classified.target.values), *notes]
     if output is None:
@@ -118,24 +104,6 @@ def write_classified(output: Path | None, column: str, classified: Classified, n
 
 def _text(number: float) -> str:
     return f"{number:.6f}" if isinstance(number, float) else str(number)
-
-
-def predict_with(arguments: argparse.Namespace, config: PartyConfig, offer: Offer, job: Predict) -> Ended:
-    settings, address = compute_settings(arguments, config), str(config.need_address())
-    identity, peer = load_identity(config.folder), pinned_peer(config)
-    with locked_folder(config.folder) as held:
-        local = load_common(config, KEY_FLOOR)
-        check_job(local, config, job, peer)
-        with make_progress(arguments.progress) as progress, with_workers(local, settings) as ready:
-            offers = Offers(lambda: offer)
-            host = Host(progress.follow, offers=offers, on_matched=lambda matched: announce_match(progress, matched))
-
-            def meet() -> Ended:
-                progress.show(waiting(peer.name, address, config.node.patience))
-                with call_peer(config, identity, peer) as channel:
-                    return run_session(ready, config, held, channel, job, host).ended
-
-            return until_approved(meet)
 
 
 def answered_before(config: PartyConfig, offer: Offer, model: Path, terms: PredictionTerms) -> Predicted:
@@ -186,7 +154,9 @@ def _jointly(arguments: argparse.Namespace, ranking: RankedBy | None) -> int:
         raise InputError(
             "--scores, --threshold, --ranked and --report are for a model alone: with a peer take --probabilities"
         )
-    config = _party(arguments.model)
+    if arguments.model.suffix == ".json":
+        raise InputError(f"{arguments.model} is a model: name your party in its place, and the model by --model")
+    config = read_party_config(arguments.model)
     if not arguments.answered:
         config.need_address()
         if arguments.peer != (peer := pinned_peer(config).name):
@@ -200,7 +170,7 @@ def _jointly(arguments: argparse.Namespace, ranking: RankedBy | None) -> int:
     if arguments.answered:
         ended: Ended = answered_before(config, offer, model, terms)
     else:
-        ended = predict_with(arguments, config, offer, Predict(terms))
+        ended = end_of(Predict(terms), arguments, config, offers=Offers(lambda: offer))
     if isinstance(ended, Predicted):
         write_predicted(ended, arguments.output, arguments.column)
         if arguments.json:
@@ -209,7 +179,6 @@ def _jointly(arguments: argparse.Namespace, ranking: RankedBy | None) -> int:
 
 
 def _ranking(arguments: argparse.Namespace) -> RankedBy | None:
-    """Return how rows are ranked, if anything that was asked for needs it."""
     if arguments.threshold is None and arguments.ranked is None and not arguments.scores:
         return None
     threshold = None if arguments.threshold is None else float(fraction("--threshold", arguments.threshold))
@@ -261,9 +230,8 @@ def command_predict(arguments: argparse.Namespace) -> int:
         if each.rows >= _SOME_ROWS and 2 * each.cells > each.rows and each.column.rpartition(".")[2] in read
     ]
     if lost:
-        raise InputError(
-            f"{prediction.unknown_lines(lost)[0]}: most rows would not be read as those that it was learned from"
-        )
+        line = prediction.unknown_line(lost[0])
+        raise InputError(f"{line}: most rows would not be read as those that it was learned from")
     shares = predictions.need_shares() if arguments.probabilities else None
     ranked = predictions if arguments.scores else None
     classified = Classified(frame, model.schema.class_attribute, predictions.labels, shares, ranked)

@@ -2,13 +2,13 @@
 
 import argparse
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from party.association.mining import rules_of, sets_of, threshold_of, write_result
-from party.cli.outputs import fraction, settle_outputs
+from party.cli.outputs import fraction, need_least, settle_outputs
 from party.cli.survey_report import survey_page
 from party.data import check_table_name
 from party.files import is_there, read_bytes, write_atomically
@@ -17,7 +17,7 @@ from party.keys.keystore import load_secret
 from party.models.any_file import model_json, read_result
 from party.models.exports.pmml import pmml_of
 from party.models.exports.python import python_of
-from party.models.exports.readings import Exported, RuleList
+from party.models.exports.readings import RuleList
 from party.models.exports.schema import schema_of
 from party.models.exports.sql import sql_of
 from party.models.prediction import RankedBy, ranked_class
@@ -30,7 +30,7 @@ from party.settings.party import read_party_config
 from party.show.baskets import joint_parts, joint_rule_parts, rules_json, sets_json
 from party.show.document import Document
 from party.show.page.drawings import shown
-from party.show.page.parts import PAGES, page_written, png_of, written
+from party.show.page.parts import check_page_name, page_written, png_of, written
 from party.show.page.run_page import Finished, card_of_run, page_of_run
 from party.show.quality import worth_lines
 from party.show.screen import drawing_width, lay_out, note, put_json, say, say_all
@@ -40,15 +40,12 @@ from protocols.learning.tree import Tree
 from protocols.terms import KEY_FLOOR
 
 _MOST_CERTIFICATE = 1 << 16
-
-
 _FAILED = 1
 _USUAL_COSTS = "report.json"
 
 
 def command_report(arguments: argparse.Namespace) -> int:
-    if arguments.levels is not None and arguments.levels < 0:
-        raise InputError("--levels must be 0 or more")
+    need_least("--levels", arguments.levels, 0)
     if arguments.design is None:
         return _run_of_party(arguments)
     if arguments.card:
@@ -62,8 +59,7 @@ def command_report(arguments: argparse.Namespace) -> int:
 
 def _settle(arguments: argparse.Namespace, reads: Sequence[Path | None]) -> None:
     settle_outputs([arguments.output], reads, overwrite=arguments.overwrite)
-    if arguments.output.suffix.lower() not in PAGES:
-        raise InputError(f"-o {arguments.output} must end in one of {', '.join(PAGES)}")
+    check_page_name("-o", arguments.output)
 
 
 def _run_of_party(arguments: argparse.Namespace) -> int:
@@ -74,8 +70,7 @@ def _run_of_party(arguments: argparse.Namespace) -> int:
     model = arguments.model or folder / "model.json"
     usual = folder / _USUAL_COSTS
     costs = arguments.costs or (usual if is_there(usual) else None)
-    reads = [path, model, *([costs] if costs else [])]
-    _settle(arguments, reads)
+    _settle(arguments, [path, model, costs])
     run = gathered(path, model)
     if costs is not None:
         run = replace(run, costs=_costs_of(costs, run, named=arguments.costs is not None))
@@ -131,8 +126,7 @@ def gathered(config_path: Path, model: Path) -> Finished:
 
 def command_show(arguments: argparse.Namespace) -> int:
     levels = arguments.levels
-    if levels is not None and levels < 0:
-        raise InputError("--levels must be 0 or more")
+    need_least("--levels", levels, 0)
     if levels is not None and arguments.json:
         raise InputError("--json holds every level: leave --levels out")
     if arguments.png and sys.stdout.isatty():
@@ -171,16 +165,16 @@ def command_export(arguments: argparse.Namespace) -> int:
             if not isinstance(model, Tree):
                 raise InputError("only a tree has shares in SQL: leave --ranked out, or export naive Bayes as python")
             ranked = ranked_class(model, RankedBy(arguments.ranked))
-        text = sql_of(model, ranked) + "\n" if arguments.way == "sql" else _WRITERS[arguments.way](model)
+        if arguments.way == "sql":
+            text = sql_of(model, ranked) + "\n"
+        else:
+            text = pmml_of(model) if arguments.way == "pmml" else python_of(model)
     if arguments.output is None:
         sys.stdout.write(text)
     else:
         write_atomically(arguments.output, text)
         say(f"Wrote {arguments.output}.")
     return 0
-
-
-_WRITERS: Mapping[str, Callable[[Exported], str]] = {"pmml": pmml_of, "python": python_of}
 
 
 def command_rules(arguments: argparse.Namespace) -> int:

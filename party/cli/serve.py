@@ -27,7 +27,7 @@ from party.node.players import Host, Matched, Predicted, Trained
 from party.node.runs import beside
 from party.node.session import run_session
 from party.settings.party import read_party_config
-from party.show.log import AS_JSON, finished_text, incident, log_event, log_problem, session_text, start_log, stop_log
+from party.show.log import AS_JSON, finished_text, incident, node_log, session_text, start_log, stop_log
 from party.show.metrics import Watched, metrics_line
 from party.show.notices import notes_once
 from party.show.parties import expiry_lines
@@ -55,7 +55,7 @@ def command_serve(arguments: argparse.Namespace) -> int:
     try:
         return _serve(arguments)
     except CotallyError as error:
-        log_problem(str(error))
+        node_log.error(str(error))
         raise
     finally:
         stop_log(handler)
@@ -86,7 +86,7 @@ def _serve(arguments: argparse.Namespace) -> int:
         _watched(Watched(config.folder, certificates, server.since_contact), shown_at) as watched,
     ):
         note(listening(config.name, server.address, peer.name))
-        log_event(listening(config.name, server.address, peer.name))
+        node_log.info(listening(config.name, server.address, peer.name))
         rows, waiting = OwnRows(config, loaded, tell), Counter[str]()
         while True:
             try:
@@ -128,12 +128,11 @@ def _tell_of_expiry(certificates: Callable[[], list[Peer]]) -> None:
     lines = expiry_lines(certificates(), utc_now())
     note_all(lines)
     for line in lines:
-        log_event(line)
+        node_log.info(line)
 
 
 @contextmanager
 def _watched(watched: Watched, where: Address | None) -> Iterator[Watched]:
-    """Show a node's numbers, if they are asked for."""
     if where is None:
         yield watched
         return
@@ -163,7 +162,7 @@ def _report_waiting(problem: str, times: int) -> None:
 
 def _report(problem: str) -> None:
     complain(problem)
-    log_problem(problem)
+    node_log.error(problem)
 
 
 def _serve_one(
@@ -171,7 +170,7 @@ def _serve_one(
 ) -> None:
     config = rows.config
     with server.accept() as channel, watched.session(channel), make_progress(arguments.progress) as progress:
-        log_event(session_text(channel.peer))
+        node_log.info(session_text(channel.peer))
         path = arguments.model
         kept = KeptModel(lambda model: path if arguments.overwrite else _beside_earlier(path, model))
         host = Host(
@@ -180,7 +179,7 @@ def _serve_one(
             kept,
             offers=served_offers(config),
             rows=rows,
-            on_matched=lambda matched: announce_match(progress, matched),
+            on_matched=partial(announce_match, progress),
         )
         report = run_session(rows.local, config, held, channel, None, host)
     if isinstance(report.ended, Predicted):
@@ -190,7 +189,7 @@ def _serve_one(
     if isinstance(report.ended, Trained):
         note_all(other_model_lines(kept.path, config.predict.model))
     traffic = report.traffic
-    log_event(finished_text(channel.peer, report.seconds, (traffic.bytes_sent + traffic.bytes_received) / 1024))
+    node_log.info(finished_text(channel.peer, report.seconds, (traffic.bytes_sent + traffic.bytes_received) / 1024))
     if isinstance(report.ended, Matched) and report.ended.named:
         rows.reload()
 

@@ -10,7 +10,7 @@ from party.association import mining
 from party.association.estimation import estimate_itemset, parse_itemset
 from party.association.sent import read_sent
 from party.cli.answers import audited, read_samples
-from party.cli.baskets import fresh_words
+from party.cli.baskets import fresh_words, thresholds
 from party.cli.outputs import form, fraction
 from party.models.any_file import read_model
 from party.names import printable
@@ -61,10 +61,7 @@ def survey_told(arguments: argparse.Namespace) -> pages.SurveyTold:
     goal = _goal(arguments, len(samples))
     asked = [estimation.estimate_together(samples, text, options) for text in arguments.ask]
     return pages.SurveyTold(
-        files=[
-            _file(sample, answers, design, model, rules, goal)
-            for sample, (answers, design) in zip(samples, paths, strict=True)
-        ],
+        files=[_file(each, a, d, model, rules, goal) for each, (a, d) in zip(samples, paths, strict=True)],
         options=options,
         columns=estimation.column_shares(samples, options),
         asked=asked,
@@ -100,7 +97,7 @@ def _found(
     """Return itemsets and rules over the columns, and those rules that name a class; none if there is no class."""
     if arguments.min_support is None:
         return None, []
-    support, wanted = _thresholds(arguments)
+    support, wanted = thresholds(arguments)
     asked = sample.questionnaire
     mined = mine_columns(sample.codes, asked.design, support, arguments.max_len)
     rules = column_rules(mined)
@@ -115,11 +112,6 @@ def _goal(arguments: argparse.Namespace, audits: int) -> Goal:
     """Return what each of this many audits promises: together they have one rate of false alarms."""
     shift = _SHIFT if arguments.shift is None else fraction("--shift", arguments.shift)
     return replace(DEFAULT_GOAL, alarm=DEFAULT_GOAL.alarm / audits, shift=shift)
-
-
-def _thresholds(arguments: argparse.Namespace) -> tuple[Fraction, mining.RuleThreshold]:
-    least = fraction("--min-threshold", arguments.min_threshold or "4/5")
-    return fraction("--min-support", arguments.min_support), mining.RuleThreshold(least=least)
 
 
 def _shown(
@@ -139,12 +131,11 @@ def baskets_told(arguments: argparse.Namespace) -> pages.BasketsTold:
     sent, confidence = read_sent(arguments.party, declared), _confidence(arguments)
     found, unsought = None, list[str]()
     if arguments.min_support is not None:
-        support, wanted = _thresholds(arguments)
+        support, wanted = thresholds(arguments)
         with shown_candidates() as watch:
             mined = mine_itemsets(sent, declared.design, support, arguments.max_len, watch)
-        found = _shown(
-            mining.sets_of_baskets(mined), mine_rules(mined), list(map(printable, declared.items)), wanted, confidence
-        )
+        names = list(map(printable, declared.items))
+        found = _shown(mining.sets_of_baskets(mined), mine_rules(mined), names, wanted, confidence)
         unsought = list(cut_short_lines(mined))
     return pages.BasketsTold(
         sent=sent,

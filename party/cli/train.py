@@ -5,20 +5,21 @@ import sys
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Final, TypeVar, assert_never
 
-from party.cli.outputs import fraction, give, settle_outputs
+from party.cli.outputs import fraction, give, need_least, settle_outputs
 from party.compute import ComputeSettings, available_cpus
 from party.errors import PausedError, PeerLostError, PeerPausedError
 from party.files import is_there, locked_folder
-from party.forecast.agreed import forecast_agreed, measure
+from party.forecast.model import forecast_agreed, measure
 from party.keys.certificates import utc_now
 from party.keys.identity import load_identity
 from party.keys.keystore import load_secret
 from party.models.any_file import KeptModel
-from party.node.aligning import OwnRows, load_common
-from party.node.inputs import load_inputs, pinned_peer, with_workers
+from party.node.aligning import Offers, OwnRows, load_common
+from party.node.inputs import Tell, load_inputs, pinned_peer, with_workers
 from party.node.line import call_peer
 from party.node.players import Ended, FoundRules, Host, Matched, OnAgreed, Predicted, Tabulated, Trained
 from party.node.policy import check_job
@@ -51,8 +52,7 @@ _MEETINGS = 6
 def command_train(arguments: argparse.Namespace) -> int:
     config = read_party_config(arguments.party)
     read_job(arguments.job)  # one that cannot be read is refused before the data are
-    settings = compute_settings(arguments, config)
-    address = str(config.need_address())
+    settings, address = compute_settings(arguments, config), str(config.need_address())
     identity, peer = load_identity(config.folder), pinned_peer(config)
     note_all(expiry_lines([identity, peer], utc_now()))
     with locked_folder(config.folder) as held:
@@ -74,13 +74,11 @@ def command_train(arguments: argparse.Namespace) -> int:
             on_agreed = announcer(arguments, rows, settings, progress, job.terms)
             kept = KeptModel(lambda _: arguments.model)
 
-            def on_matched(matched: Matched) -> None:
-                announce_match(progress, matched)
-
             def meet(fresh: bool) -> Report:
                 awaited = AwaitedRuns(config.folder, local.secrets.coins, job)
                 progress.show(waiting(peer.name, address, config.node.patience))
                 with call_peer(config, identity, peer, awaited.check) as channel:
+                    on_matched = partial(announce_match, progress)
                     host = Host(progress.follow, on_agreed, kept, fresh, rows=rows, on_matched=on_matched)
                     return run_session(rows.local, config, held, channel, job, host)
 
@@ -102,8 +100,9 @@ def until_approved(meet: Callable[[], T]) -> T:
         except NotApprovedError as error:
             if not error.waits:
                 raise
-            note_all({training.waits_for_people(str(error))} - shown)
-            shown.add(training.waits_for_people(str(error)))
+            waits = training.waits_for_people(str(error))
+            note_all({waits} - shown)
+            shown.add(waits)
         except PeerLostError:
             if not shown:
                 raise
@@ -178,8 +177,7 @@ def announcer(
 
 def announce(local: PartyInputs, agreed: Agreement, resumed: RunRecord | None, read: Disclosure | None) -> None:
     """Say what was agreed and what is read of our copy, before any data leaves, after a line if a run resumes."""
-    if resumed is not None:
-        note_all([resumed_text(resumed)])
+    note_all([] if resumed is None else [resumed_text(resumed)])
     note_all(training.agreed_lines(local, agreed, read))
 
 
@@ -215,12 +213,9 @@ def write_results(costs: Path | None, kept: KeptModel, report: Report, *, as_jso
 
 
 def command_align(arguments: argparse.Namespace) -> int:
-    ended = _end_of(Align(arguments.count_only), arguments, common=False)
+    ended = end_of(Align(arguments.count_only), arguments, read_party_config(arguments.party), common=False)
     if isinstance(ended, Matched):
-        if arguments.json:
-            put_json(matched_json(ended))
-        else:
-            say_all(matched_lines(ended), sys.stderr)
+        give(arguments, matched_json(ended), matched_lines(ended), sys.stderr)
     return 0
 
 
@@ -229,28 +224,26 @@ def command_crosstab(arguments: argparse.Namespace) -> int:
     if noise is not None and (problem := NOISE.problem(noise)):
         raise InputError(f"--noise {problem}")
     job = Crosstab(CrosstabTerms(arguments.column, arguments.peer_column, noise))
-    ended = _end_of(job, arguments, common=True)
+    ended = end_of(job, arguments, read_party_config(arguments.party))
     if isinstance(ended, Tabulated):
-        if arguments.json:
-            put_json(training.crosstab_json(ended))
-        else:
-            say_all(training.crosstab_lines(ended))
+        give(arguments, training.crosstab_json(ended), training.crosstab_lines(ended))
     return 0
 
 
-def _end_of(job: Job, arguments: argparse.Namespace, *, common: bool) -> Ended:
+def end_of(
+    job: Job, arguments: argparse.Namespace, config: PartyConfig, *, common: bool = True, offers: Offers | None = None
+) -> Ended:
     """Call the peer once for a job that leaves no file; with `common`, over the people whom both list."""
-    config = read_party_config(arguments.party)
-    settings = compute_settings(arguments, config)
-    address = str(config.need_address())
+    settings, address = compute_settings(arguments, config), str(config.need_address())
     identity, peer = load_identity(config.folder), pinned_peer(config)
+    tell: Tell = notes_once() if offers is None else lambda _: None
     with locked_folder(config.folder) as held:
-        tell = notes_once()
         local = (load_common if common else load_inputs)(config, KEY_FLOOR, tell)
         check_job(local, config, job, peer)
         with make_progress(arguments.progress) as progress, with_workers(local, settings) as ready:
             rows = OwnRows(config, ready, tell) if common else None
-            host = Host(progress.follow, rows=rows, on_matched=lambda matched: announce_match(progress, matched))
+            on_matched = partial(announce_match, progress)
+            host = Host(progress.follow, offers=offers or Offers(), rows=rows, on_matched=on_matched)
 
             def meet() -> Ended:
                 progress.show(waiting(peer.name, address, config.node.patience))
@@ -277,8 +270,7 @@ def command_propose(arguments: argparse.Namespace) -> int:
 
 def _proposed(arguments: argparse.Namespace, config: PartyConfig) -> Train:
     """Read a job; our table only where a term follows from how many people it lists."""
-    if arguments.records is not None and arguments.records < 1:
-        raise InputError("--records must be 1 or more")
+    need_least("--records", arguments.records, 1)
     job, balances = read_job(arguments.job, people=arguments.records or 0), balances_classes(arguments.job)
     if not balances and (arguments.records is not None or job == read_job(arguments.job, people=_MANY)):
         return job

@@ -88,7 +88,8 @@ def read_own(files: OwnFiles) -> Halves:
         near = nearest(files.class_name, [name for frame in frames.values() for name in frame.columns])
         meant = f"; did you mean {near!r}?" if near else ""
         raise InputError(f"neither file has the class column {files.class_name!r}{meant}")
-    id_column = _id_column(files, frames)
+    usual = ID if any(ID in frame.columns for frame in frames.values()) else None
+    id_column = usual if files.id_column is None else files.id_column
     if id_column is None:
         ids, rows = _lined_up_by_order(frames)
     else:
@@ -104,7 +105,6 @@ def read_own(files: OwnFiles) -> Halves:
 
 
 def _notices(frame: Frame, kept: Collection[str]) -> Iterator[Notice]:
-    """Yield how the file was read, and which columns are left out of it."""
     yield from frame.notices
     yield from taken_notices([frame.column(name) for name in kept])
     for name in frame.columns:
@@ -115,12 +115,6 @@ def _notices(frame: Frame, kept: Collection[str]) -> Iterator[Notice]:
 def _identifies(frame: Frame, name: str, special: Collection[str | None]) -> bool:
     looks = Looks(frame.column(name))
     return name not in special and looks.kind != "numbers" and looks.nearly_all_differ
-
-
-def _id_column(files: OwnFiles, frames: Mapping[str, Frame]) -> str | None:
-    if files.id_column is not None:
-        return files.id_column
-    return ID if any(ID in frame.columns for frame in frames.values()) else None
 
 
 def _lined_up_by_order(frames: Mapping[str, Frame]) -> tuple[list[str], dict[str, Sequence[int]]]:
@@ -146,9 +140,8 @@ def _numbered(records: int) -> list[str]:
 
 def _lined_up_by_ids(frames: Mapping[str, Frame], id_column: str) -> tuple[list[str], dict[str, Sequence[int]]]:
     columns = {party: frame.column(id_column) for party, frame in frames.items()}
-    positions = {
-        party: {text: row for row, text in enumerate(distinct_ids(column))} for party, column in columns.items()
-    }
+    numbered = {party: enumerate(distinct_ids(column)) for party, column in columns.items()}
+    positions = {party: {text: row for row, text in rows} for party, rows in numbered.items()}
     ids, others = positions[ALICE], positions[BOB]
     if ids.keys() != others.keys():
         alike = sorted(map(one_spelling, ids)) == sorted(map(one_spelling, others))
@@ -159,13 +152,10 @@ def _lined_up_by_ids(frames: Mapping[str, Frame], id_column: str) -> tuple[list[
 
 
 def _own_half(frame: Frame, names: Sequence[str], class_name: str, rows: Sequence[int]) -> Half:
-    columns = {name: [cells[row] for row in rows] for name, cells in _texts(frame, names).items()}
+    texts = {name: frame.column(name).cells for name in names}
+    columns = {name: [cells[row] for row in rows] for name, cells in texts.items()}
     treatments = {name: _usual_treatment(cells) for name, cells in columns.items() if name != class_name}
     return Half(columns, treatments, class_name in columns)
-
-
-def _texts(frame: Frame, names: Sequence[str]) -> dict[str, Sequence[str | None]]:
-    return {name: frame.column(name).cells for name in names}
 
 
 def _usual_treatment(cells: Sequence[str | None]) -> ColumnTreatment:

@@ -101,14 +101,11 @@ def write_parties(root: Path, halves: Halves, options: DemoOptions, port: int) -
     for party in PARTIES:
         settings = {CONFIG_FILE: _settings(party, halves, options, port)}
         create_party(root / party, party, (_HOST,), options.key_bits, settings, options.key_floor)
-        write_atomically(root / party / "data.csv", _csv(party, halves))
+        columns = halves.of[party].columns
+        rows = zip(halves.ids, *columns.values(), strict=True)
+        write_atomically(root / party / "data.csv", csv_text([halves.id_column, *columns], rows))
     for own, other in ((ALICE, BOB), (BOB, ALICE)):
         trust(root / own, root / other / "cert.pem")
-
-
-def _csv(party: str, halves: Halves) -> str:
-    columns = halves.of[party].columns
-    return csv_text([halves.id_column, *columns], zip(halves.ids, *columns.values(), strict=True))
 
 
 def _settings(party: str, halves: Halves, options: DemoOptions, port: int) -> str:

@@ -2,11 +2,10 @@
 
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 
@@ -45,13 +44,12 @@ from party.settings.job import read_job
 from party.settings.party import read_party_config
 from party.show import runs as show_runs
 from party.show.document import Block
-from party.show.progress import Step, Work, step, working
+from party.show.progress import Display, Work, working
 from party.show.runs import write_figures
-from protocols.counting.plaintext import PlaintextEngine
 from protocols.errors import InputError
-from protocols.learning.id3 import HybridId3
 from protocols.learning.tree import Tree
-from protocols.role import Progress, run_alone
+from protocols.role import Progress
+from protocols.simulation.two_party import HoldOut, grow_plain
 from protocols.tables import Codes, Schema, joint_schema
 from protocols.terms import ALL, OMEGA, Counting, Method, Reveal, Window
 from protocols.two_party.agreement import object_to_limits
@@ -59,18 +57,12 @@ from protocols.two_party.inputs import PartyInputs, split_records
 from protocols.two_party.secret import drawn_split
 
 
-@dataclass(frozen=True, repr=False)
-class Reference:
+@dataclass(frozen=True, eq=False, repr=False)
+class Reference(HoldOut):
     """The joined table, split as the runs split it, and the tree of plain ID3 with the counts that it asked for."""
 
-    schema: Schema
-    train: Codes
-    test: Codes
     tree: Tree
     computations: int
-
-    def __repr__(self) -> str:
-        return f"<Reference on {len(self.train)} + {len(self.test)} records>"
 
     def correct(self, tree: Tree) -> int | None:
         """Return how many test records a tree gets right; None if there are none."""
@@ -96,10 +88,9 @@ def make_reference(parties: Mapping[str, PartyInputs], options: DemoOptions) -> 
     commitments = {name: local.digest(b"commitment") for name, local in brought.items()}
     seed = drawn_split(commitments) if terms.hides_counts else options.seed
     train, test = split_records(seed, len(codes), options.test)
-    engine = PlaintextEngine(schema, codes[train], codes[test])
-    learner = HybridId3(schema, engine.class_counts, ALL, engine, growth=options.growth)
-    result = run_alone(learner.build())
-    return Reference(schema, codes[train], codes[test], result.tree, result.computations)
+    split = HoldOut(schema, codes[train], codes[test])
+    grown = grow_plain(split, options.growth)
+    return Reference(schema, split.train, split.test, grown.tree, grown.computations)
 
 
 def _join(parties: Mapping[str, PartyInputs]) -> tuple[Schema, Codes]:
@@ -120,16 +111,6 @@ def _join(parties: Mapping[str, PartyInputs]) -> tuple[Schema, Codes]:
 
 Say = Callable[[Block], None]
 PartyNotice = tuple[str, Notice | ReleasedBefore]
-
-
-class StepDisplay(Protocol):
-    """Shows progress."""
-
-    def show(self, step: Step) -> None:
-        """Show how far a phase is."""
-
-    def finish(self) -> None:
-        """Leave room for ordinary lines."""
 
 
 @dataclass(frozen=True)
@@ -154,24 +135,19 @@ class Run:
 
 def planned(options: DemoOptions) -> tuple[Run, ...]:
     """Return the runs of a demo in their order."""
-    return tuple(run for way in options.ways for run in _planned(options, way))
-
-
-def _planned(options: DemoOptions, way: Counting) -> Iterator[Run]:
+    of_way: list[tuple[Method, Window]] = [(Method.SMC, ALL)]
     if options.reveal is Reveal.COUNTS:
-        yield Run(way, Method.RANDOMIZED)
-        for omega in options.omegas:
-            yield Run(way, Method.HYBRID, omega)
-    yield Run(way, Method.SMC)
+        of_way = [(Method.RANDOMIZED, ALL), *((Method.HYBRID, omega) for omega in options.omegas), *of_way]
+    return tuple(Run(way, method, omega) for way in options.ways for method, omega in of_way)
 
 
-def compare_all(options: DemoOptions, display: StepDisplay, say: Say) -> RunReport:
+def compare_all(options: DemoOptions, display: Display, say: Say) -> RunReport:
     """Run everything and report it line by line."""
     with held_folder(options.out):
         return _run_held(options, display, say)
 
 
-def _run_held(options: DemoOptions, display: StepDisplay, say: Say) -> RunReport:
+def _run_held(options: DemoOptions, display: Display, say: Say) -> RunReport:
     display.show(working(Work.READING))
     halves = _halves(options)
     options = options.sized(len(halves.ids))
@@ -180,7 +156,12 @@ def _run_held(options: DemoOptions, display: StepDisplay, say: Say) -> RunReport
         display.show(working(Work.KEYS))
         write_parties(staged, halves, options, port)
         notices: list[PartyNotice] = list(halves.notices)
-        parties = {party: _load(staged, party, options, notices) for party in PARTIES}
+        parties = {}
+        for party in PARTIES:
+            told: list[Notice | ReleasedBefore] = []
+            config = read_party_config(config_path(staged, party), options.key_floor)
+            parties[party] = load_inputs(config, options.key_floor, told.extend)
+            notices += [(party, notice) for notice in told]
         display.show(working(Work.PLAIN_TREE))
         started = time.monotonic()
         reference = make_reference(parties, options)
@@ -204,11 +185,6 @@ def _halves(options: DemoOptions) -> Halves:
     halves = read_own(data) if isinstance(data, OwnFiles) else deal_dataset(data, options.seed)
     most = USUAL_ROWS if options.reveal is Reveal.COUNTS else len(halves.ids)
     return halves.drawn(options.rows or min(most, len(halves.ids)), options.seed)
-
-
-def _load(root: Path, party: str, options: DemoOptions, notices: list[PartyNotice]) -> PartyInputs:
-    config = read_party_config(config_path(root, party), options.key_floor)
-    return load_inputs(config, options.key_floor, lambda told: notices.extend((party, notice) for notice in told))
 
 
 class _Demo:
@@ -270,7 +246,7 @@ class _Demo:
     def _share(self, correct: int | None) -> float | None:
         return None if correct is None else correct / len(self.reference.test)
 
-    def play(self, display: StepDisplay, say: Say) -> None:
+    def play(self, display: Display, say: Say) -> None:
         """Do every run, way by way, and write what came of it."""
         runs = planned(self.options)
         for way in self.options.ways:
@@ -278,7 +254,8 @@ class _Demo:
             with PartyProcess(self._out / BOB) as bob, PartyProcess(self._out / ALICE) as alice:
                 for number, run in enumerate(runs, 1):
                     if run.way == way:
-                        row = self._run(run, bob, alice, partial(_show, display, number, len(runs), run.label))
+                        follow = partial(show_runs.show_in_run, display, number, len(runs), run.label)
+                        row = self._run(run, bob, alice, follow)
                         display.finish()
                         self._add(row)
                         say(show_runs.result(row))
@@ -337,12 +314,7 @@ class _Demo:
             raise DemoError(f"{run.name}: {told.smc_computations} counts, not {counts}")
 
 
-def _show(display: StepDisplay, number: int, runs: int, label: str, progress: Progress) -> None:
-    display.show(show_runs.in_run(number, runs, label, step(progress)))
-
-
 def _pictures(report: RunReport, out: Path, say: Say) -> tuple[str, ...]:
-    """Draw the pictures and return their names; say why where there are none."""
     if report.parameters.reveal is Reveal.TREE:
         return ()
     try:

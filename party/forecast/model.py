@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, comb, inf, log2, prod
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from protocols.secret_tree.bits import bits_at_most, bits_of_leaf, bits_of_node,
 from protocols.secret_tree.shares import block_width, crossing_bits
 from protocols.simulation.two_party import SIDES, JointTable
 from protocols.terms import ALL, Impurity, Learner, MiningTerms, Terms
+from protocols.two_party.agreement import Agreement
 from protocols.two_party.copies import PAGE_RECORDS
 from protocols.two_party.inputs import PartyInputs, training_records
 from protocols.two_party.secure import choosing_side, lighter_side
@@ -77,9 +78,8 @@ def calibrate_transfers() -> TransferSpeed:
         sending = send_products([(both, _WIDTHS, numbers)], SummedShares(shapes))
         run_pair(receive_products([(chosen, _WIDTHS)], SummedShares(shapes)), sending)
 
-    return TransferSpeed(
-        transfer=_seconds_per_call(extend) / _TRANSFERS, bit=_seconds_per_call(multiply) / (_TRANSFERS * sum(_WIDTHS))
-    )
+    transfer, bit = _seconds_per_call(extend) / _TRANSFERS, _seconds_per_call(multiply) / (_TRANSFERS * sum(_WIDTHS))
+    return TransferSpeed(transfer, bit)
 
 
 def calibrate(key: AnyKeyHolder, encryption: PageEncryptor, workers: int) -> PaillierSpeed:
@@ -154,10 +154,7 @@ _DEPTH, _DEPTH_POWER, _DEEPER = 2.2, 0.25, 2  # of a tree with that many splits:
 _MEAN_DEPTH = 0.6  # of a node, as a share of the tree's levels, each of which takes one candidate: a guess
 _WIDER = 1.5  # bits that a count has beyond those of the mean one, since nodes and classes differ in size: a guess
 _PATHS_PER_SPLIT, _LEAF_PATHS_PER_SPLIT = 0.4, 0.65  # distinct `E_a` of a tree's nodes and leaves, fitted to adult
-_VECTORS, _VECTORS_POWER = (
-    2.5,
-    0.7,
-)  # distinct `E_a` with the values of candidates, fitted to all data sets that are here
+_VECTORS, _VECTORS_POWER = 2.5, 0.7  # distinct `E_a` with the values of candidates, fitted to all data sets here
 _SECONDS_PER_SPLIT = 0.004  # both sides' own work at a node: estimates, checks
 _CHECK_BYTES = 128 * 4 + 129 * 16  # of each batch of choices: transfers that nobody uses, and its hashes
 _CHOICE_BYTES, _KEY_BYTES = 4, 17  # of a transfer: what crosses, and what its chooser keeps
@@ -199,9 +196,9 @@ class Line:
 
     def __post_init__(self) -> None:
         if not self.rate > 0:
-            raise InputError("a line must carry more than 0 bits per second")
+            raise InputError("must be more than 0", field="megabits")
         if not 0 <= self.delay < inf:
-            raise InputError("the delay of a line must be 0 seconds or more")
+            raise InputError("must be 0 or more", field="delay")
 
     def sending(self, size: float) -> float:
         """Return the seconds that this many bytes take."""
@@ -234,14 +231,6 @@ class Cost:
     seconds: float
     bytes: float
     memory: float
-
-
-class Means(Protocol):
-    """How exact counts are made."""
-
-    def cost(self, run: "_Run") -> Cost:
-        """Return what they cost."""
-        ...
 
 
 def most_counts(domains: Sequence[int], classes: int, train: int, terms: Terms, splits: int | None = None) -> int:
@@ -312,7 +301,7 @@ def room_for_levels(domains: Sequence[int], classes: int, records: int, terms: T
 def forecast(
     sizes: Sizes,
     terms: Terms,
-    means: Means,
+    means: "Means",
     splits: int | None = None,
     line: Line = NO_LINE,
     rules: RuleOutlook | None = None,
@@ -320,8 +309,7 @@ def forecast(
     """Return what a run will cost."""
     train = training_records(sizes.records, terms)
     guess = guess_splits(sizes.domains, terms, train) if splits is None else splits
-    if isinstance(terms, MiningTerms):
-        guess = _ONE_NODE
+    guess = _ONE_NODE if isinstance(terms, MiningTerms) else guess
     most = most_counts(sizes.domains, sizes.classes, train, terms, splits)
     return _Run(sizes, terms, means, line, train, guess, rules).forecast(most)
 
@@ -350,14 +338,13 @@ def guess_splits(domains: Sequence[int], terms: Terms, train: int) -> float:
 class _Run:
     sizes: Sizes
     terms: Terms
-    means: Means
+    means: "Means"
     line: Line
     train: int
     splits: float
     rules: RuleOutlook | None
 
     def forecast(self, most: int) -> Forecast:
-        """Add the parts up; at most `most` counts are revealed."""
         counting = self.means.cost(self) if self.terms.counts_exactly else Cost(0.0, 0.0, 0.0)
         copies = self.sizes.records * self.copied if self.terms.disguises else 0
         told = self.counts * 8 if self.terms.counts_exactly and not self.terms.hides_counts else 0.0
@@ -400,7 +387,6 @@ class _Run:
 
     @property
     def by_gini(self) -> bool:
-        """Whether Gini's index chooses the splits."""
         return self.terms.impurity is Impurity.GINI
 
     @property
@@ -425,41 +411,34 @@ class _Run:
 
     @property
     def pairs(self) -> float:
-        """How many pairs of candidates are compared to find windows."""
         left = self.mean_left
         return self.nodes * left * (left - 1) / 2 if self.ranked_levels else 0.0
 
     @property
     def levels(self) -> int:
-        """Depth of the tree: about all that is allowed, or as many as a full tree with that many splits needs."""
         full: int = round(_DEPTH * float(self.splits) ** _DEPTH_POWER) + _DEEPER
         return max(1, min(_most_levels(len(self.sizes.domains), self.terms), full))
 
     @property
     def tested(self) -> int:
-        """How many records are held out."""
         return self.sizes.records - self.train
 
     @property
     def root_window(self) -> int:
-        """Number of candidates that are counted at the root."""
         window = self.terms.window
         return len(self.sizes.domains) if window is ALL else min(window, len(self.sizes.domains))
 
     @property
     def window(self) -> float:
-        """Mean number of candidates that are counted at a node."""
         return min(self.root_window, self.mean_left)
 
     @property
     def mean_left(self) -> float:
-        """Mean number of candidates at a node."""
         every = float(len(self.sizes.domains))
         return every if self.is_bayes else max(1.0, every - _MEAN_DEPTH * self.levels)
 
     @property
     def mean_size(self) -> float:
-        """Values of an attribute."""
         return sum(self.sizes.domains) / len(self.sizes.domains)
 
     @property
@@ -471,16 +450,10 @@ class _Run:
 
     @property
     def is_bayes(self) -> bool:
-        """Whether naive Bayes is learned."""
-        match self.terms.learner:
-            case Learner.NAIVE_BAYES:
-                return True
-            case Learner.TREE | Learner.RULES:
-                return False
+        return self.terms.learner is Learner.NAIVE_BAYES
 
     @property
     def nodes(self) -> float:
-        """How many nodes are counted at."""
         return _ONE_NODE if self.is_bayes else self.splits
 
     @property
@@ -575,3 +548,33 @@ class ByPaillier:
         packing = run.counts * (1 + self.key.public.packing_additions(run.train)) * self.speed.add
         replying = packing + replies * (self.speed.seal + self.speed.decrypt) + run.line.sending(replies * length)
         return Cost(encrypted * each + replying, (encrypted + replies) * length, self.key.table_bytes(run.train))
+
+
+Means = ByTransfers | ByPaillier
+"""How exact counts are made."""
+
+
+def measure(
+    terms: Terms, local: PartyInputs, encryption: Callable[[AnyKeyHolder], PageEncryptor], workers: int
+) -> Means:
+    """Measure how fast this machine makes counts as these terms say."""
+    if not terms.encrypts:
+        return ByTransfers(calibrate_transfers())
+    key = local.secrets.key
+    return ByPaillier(key, calibrate(key, encryption(key), workers))
+
+
+def agreed_sizes(agreed: Agreement, local: PartyInputs) -> Sizes:
+    """Return what both parties bring."""
+    schema = agreed.learning.schema
+    return Sizes(
+        records=len(local.records),
+        sides=(schema.sizes_of(local.party), schema.sizes_of(agreed.peer)),
+        class_holder=None if len(schema.class_owners) > 1 else int(schema.class_owners[0] != local.party),
+        classes=schema.classes,
+    )
+
+
+def forecast_agreed(agreed: Agreement, local: PartyInputs, means: Means) -> Forecast:
+    """Return what the run will cost."""
+    return forecast(agreed_sizes(agreed, local), agreed.terms, means)

@@ -19,13 +19,14 @@ from pathlib import Path
 from typing import Final
 
 from party.compute import available_cpus
-from party.forecast.agreed import agreed_sizes, measure
 from party.forecast.model import (
     Sizes,
+    agreed_sizes,
     forecast,
     guess_rules,
     guess_splits,
     likely_tree_bits,
+    measure,
     most_counts,
     most_tree_bits,
 )

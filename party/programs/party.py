@@ -38,7 +38,7 @@ from party.settings.template import party_files
 from party.show.document import rendered
 from party.show.ledger import dealings_lines
 from party.show.page.drawings import shown
-from party.show.prediction import unknown_lines
+from party.show.prediction import unknown_line
 from party.show.training import train_report
 from party.survey.table import TableSource, as_frame
 from party.transport.channel import PagedChannel
@@ -62,16 +62,13 @@ class PartyRun:
 
 @dataclass(frozen=True, repr=False)
 class Party:
-    """A party's folder, and what can be done with it.
+    """A party's folder, and what can be done with it; what cannot be used of ours raises InputError, which says why.
 
     Args:
         path: The folder, or its `party.toml`.
         workers: Processes of this machine for heavy arithmetic, 1 for the calling one alone; None for what `[compute]`
             says.
         on_progress: Hears how far each phase of a run is.
-
-    Raises:
-        InputError: The settings cannot be used.
     """
 
     path: Place
@@ -103,9 +100,6 @@ class Party:
             hosts: DNS names and addresses at which the other party reaches it.
             settings: The content of its `party.toml`; templates to fill in, of jobs too, unless given.
             key_bits: Length of the Paillier key.
-
-        Raises:
-            InputError: The name, a host, the length or the place is not possible, or the settings cannot be used.
         """
         content = party_files(name, key_bits) if settings is None else {CONFIG_FILE: settings}
         create_party(Path(folder), name, hosts, key_bits, content)
@@ -122,30 +116,18 @@ class Party:
         return load_identity(self.config.folder).fingerprint
 
     def trust(self, certificate: Place) -> str:
-        """Pin the peer's certificate, and return its fingerprint.
-
-        Raises:
-            InputError: It cannot be pinned.
-        """
+        """Pin the peer's certificate, and return its fingerprint."""
         return trust(self.config.folder, Path(certificate)).fingerprint
 
     @contextmanager
     def listening(self) -> Iterator["Listening"]:
-        """Listen for the peer, where the settings say, as long as the context lasts.
-
-        Raises:
-            InputError: The address or the certificates cannot be used.
-        """
+        """Listen for the peer, where the settings say, as long as the context lasts."""
         identity, peer = load_identity(self.config.folder), pinned_peer(self.config)
         with self._rows() as rows, listen_for_peer(self.config, identity, peer) as server:
             yield Listening(self, rows, server)
 
     def check(self, job: Place) -> None:
-        """Refuse a job, or data, with which we could not run, before anybody is called; return nothing if we could.
-
-        Raises:
-            InputError: The text says why.
-        """
+        """Refuse a job, or data, with which we could not run, before anybody is called; return nothing if we could."""
         local = load_common(self.config, KEY_FLOOR)
         terms = read_job(Path(job), people=local.listed, classes=local.classes_listed)
         check_job(local, self.config, terms, pinned_peer(self.config))
@@ -158,7 +140,6 @@ class Party:
             model: Where the model goes; `model.json` in the folder, or beside it where that is there already.
 
         Raises:
-            InputError: Something of ours cannot be used.
             PeerError: The peer's fault; `DisagreementError` where both differ, `NotApprovedError` where people, here or
                 there, have not approved the job: call again later.
             PausedError: The run goes on when both start it again.
@@ -213,10 +194,7 @@ class Listening:
         return self.server.address
 
     def answer(self, model: Place | None = None) -> PartyRun:
-        """Take part in the next run that the peer opens.
-
-        Args:
-            model: Where the model goes; as `Party.train` has it.
+        """Take part in the next run that the peer opens, whose model goes where `Party.train` would write it.
 
         Raises:
             InputError: Something of ours cannot be used, or the peer opens another job than training.
@@ -232,7 +210,8 @@ class LoadedModel:
     """A finished model, of two parties or of a survey.
 
     Tables are DataFrames, or paths of CSV and Parquet files, with the columns of both parties that the model reads, by
-    name, or by `party.name` where both have one of that name. Numbers fall into the model's bins.
+    name, or by `party.name` where both have one of that name. Numbers fall into the model's bins. What cannot be read,
+    or lacks a column, raises InputError; so do shares of a model that has classes alone.
     """
 
     model: Model
@@ -253,26 +232,17 @@ class LoadedModel:
         return tuple(f"{each.party}.{each.name}" for each in read)
 
     def predict(self, table: TableSource) -> list[str]:
-        """Return the class of each row.
-
-        Raises:
-            DataError: The table cannot be read, or lacks a column.
-        """
+        """Return the class of each row."""
         return self._predicted(table).labels
 
     def predict_proba(self, table: TableSource) -> NDArray[np.float64]:
-        """Return the shares of the classes (`rows x classes`): of training records in a leaf, or by naive Bayes.
-
-        Raises:
-            DataError: The table cannot be read, or lacks a column.
-            InputError: The model has classes alone.
-        """
+        """Return the shares of the classes (`rows x classes`): of training records in a leaf, or by naive Bayes."""
         return self._predicted(table).need_shares()
 
     def _predicted(self, table: TableSource) -> Predictions:
         found = predict_frame(self.model, as_frame(table))
-        for told in unknown_lines(found.unknown):
-            warnings.warn(told, stacklevel=3)
+        for column in found.unknown:
+            warnings.warn(unknown_line(column), stacklevel=3)
         return found
 
     def text(self) -> str:
@@ -281,9 +251,5 @@ class LoadedModel:
 
 
 def load_model(path: Path | str) -> LoadedModel:
-    """Read a model's file.
-
-    Raises:
-        ModelError: It cannot be read, or is no model in every detail.
-    """
+    """Read a model's file; one that is no model in every detail is refused."""
     return LoadedModel(read_model(Path(path)))

@@ -8,7 +8,6 @@ from math import ceil, hypot, log2, sqrt
 from party.names import printable
 from party.node.check import Assessment, Past
 from party.records.json_codec import to_json
-from party.records.releases import Earlier
 from party.records.tally import Revealed
 from party.settings.party import Acceptance
 from party.show.document import counted
@@ -44,28 +43,22 @@ def past_lines(past: Past, agree: Acceptance) -> list[str]:
         asker = "an asker whose rows all have the one value of its own under which a tree splits on our column"
         reads = f"{asker} reads it of everybody it asks about"
         lines.append(f"[agree] most_predictions allows answers about {whom}: {reads}.")
-    lines += [_apart_line(*each) for each in past.others]
+    for other, apart in past.others:
+        spent = "no epsilon bounds" if apart.epsilon is None else f"epsilon {NOISE.text(apart.epsilon)} bounds"
+        lines.append(
+            f"Columns of this data set ({', '.join(map(printable, other.columns))}) were released as "
+            f"{printable(other.dataset)!r} too: {counted(apart.runs, 'run')}, whose {apart.counts:,} counts {spent}. "
+            "Bounds of [agree] do not add up over names: of people in both, more is known than these lines say."
+        )
     if past.epsilon == 0 and agree.epsilon is None:
         return lines
-    spent = (
-        "no bound, as counts or a tree without noise were revealed"
-        if past.epsilon is None
-        else NOISE.text(past.epsilon)
-    )
+    unbounded = "no bound, as counts or a tree without noise were revealed"
+    spent = unbounded if past.epsilon is None else NOISE.text(past.epsilon)
     allowed = "any" if agree.epsilon is None else NOISE.text(agree.epsilon)
     return [*lines, f"Epsilon spent: {spent}; [agree] epsilon allows {allowed}."]
 
 
-def _apart_line(other: Earlier, apart: Past) -> str:
-    spent = "no epsilon bounds" if apart.epsilon is None else f"epsilon {NOISE.text(apart.epsilon)} bounds"
-    runs = f"{counted(apart.runs, 'run')}, whose {apart.counts:,} counts {spent}"
-    columns = ", ".join(map(printable, other.columns))
-    head = f"Columns of this data set ({columns}) were released as {printable(other.dataset)!r} too: {runs}"
-    return f"{head}. Bounds of [agree] do not add up over names: of people in both, more is known than these lines say."
-
-
 def run_lines(run: Assessment, past: Past, agree: Acceptance) -> list[str]:
-    """Say what a run that has not begun will reveal and spend, what its checks will notice, and why it is refused."""
     checks = [] if run.seen is None else [seen_line(run)]
     refused = [] if run.flaw is None else [f"This party refuses this job: {run.flaw}"]
     noise = [*noise_lines(run), *_epsilon_lines(run.terms.epsilon, past, agree)]
@@ -73,7 +66,6 @@ def run_lines(run: Assessment, past: Past, agree: Acceptance) -> list[str]:
 
 
 def held_out_lines(run: Assessment) -> list[str]:
-    """Say how well the accuracy of a run will be known, and what would let it be known better."""
     if (wrong := _accuracy_noise(run)) is None:
         return []
     noise, sample = wrong / run.tests, _spread(run.tests)
@@ -129,19 +121,16 @@ def amount_lines(run: Assessment, alike: str = "") -> list[str]:
         return [*shown, f"A partner that deviates can {deviations_of(run)[0]}."]
     kind = counts_kind(terms)
     guess = "" if run.likely is None else f" (about {_rounded(run.likely):,} are likely)"
-    most = f"This run reveals at most {run.most:,} {kind}{_whatever(terms.learner)}{guess}{alike}."
+    most = f"This run reveals at most {run.most:,} {kind}{_WHATEVER[terms.learner]}{guess}{alike}."
     danger = [] if terms.noise is not None else [SOLVED, f"A partner that deviates can {deviations_of(run)[0]}."]
     return [most, *([_COPIES] if terms.disguises else []), *danger]
 
 
-def _whatever(learner: Learner) -> str:
-    match learner:
-        case Learner.TREE:
-            return ", whatever tree it grows, and often far fewer"
-        case Learner.NAIVE_BAYES:
-            return ""
-        case Learner.RULES:
-            return ", whatever sets are frequent"
+_WHATEVER = {
+    Learner.TREE: ", whatever tree it grows, and often far fewer",
+    Learner.NAIVE_BAYES: "",
+    Learner.RULES: ", whatever sets are frequent",
+}
 
 
 def revealed_lines(terms: Terms, revealed: Revealed) -> list[str]:
@@ -203,7 +192,6 @@ def ended_lines(model: Model, terms: Terms, records: int) -> list[str]:
 
 
 def _more_bits(bits: int, beside: str = "") -> str:
-    """Say what lets a tree grow to its last level, and what that allows a partner."""
     where = f"Next: most_bits = {bits}, in the job and under [agree] of both"
     return f"{where}, leaves room for all{beside}: a partner may then know as many facts about people"
 
@@ -294,15 +282,12 @@ def _rounded(count: int) -> int:
 
 
 def noise_lines(run: Assessment) -> list[str]:
-    """Say what noise bounds, how large it is, and where it hides most splits; nothing where there is none."""
     terms, spent = run.terms, run.noise
     if spent is None or terms.epsilon is None:
         return []
     if isinstance(spent, TreeSpending):
-        delta = delta_of(terms.epsilon, max(spent.columns, 2))
-        bound = (
-            f"the whole run reveals epsilon {NOISE.text(terms.epsilon)} at most (delta {float(delta):.1e}) to each side"
-        )
+        delta = float(delta_of(terms.epsilon, max(spent.columns, 2)))
+        bound = f"the whole run reveals epsilon {NOISE.text(terms.epsilon)} at most (delta {delta:.1e}) to each side"
         worth, label = float(spent.worth.scale) / 2**GINI_BITS, float(spent.label.scale)
         scales = f"noise of scale {worth:,.1f} records to what a column is worth at a node"
         said = f"Noise: {bound}; each side adds {scales}, and of {label:,.1f} to the classes of a leaf."
@@ -340,7 +325,6 @@ def deviations(ours: Spending, theirs: Spending) -> tuple[float, float]:
 
 
 def _epsilon_lines(noise: Fraction | None, past: Past, agree: Acceptance) -> list[str]:
-    """Say what a run would spend of a data set's epsilon, and what that would leave; nothing where it has no noise."""
     if noise is None:
         return []
     known = "a run that is the same as an earlier one spends nothing more"
@@ -409,12 +393,8 @@ def run_json(run: Assessment) -> dict[str, object]:
 
 
 def seen_json(seen: Seen | None) -> dict[str, int | None] | None:
-    """Return by how many records counts must be wrong to be seen, for programs; None without exact counts."""
     if seen is None:
         return None
-    least = {
-        "one_group": seen.one,
-        "two_groups": seen.two,
-        "together": None if seen.together is None else seen.together.wrong,
-    }
+    together = None if seen.together is None else seen.together.wrong
+    least = {"one_group": seen.one, "two_groups": seen.two, "together": together}
     return {of: None if wrong is None else ceil(wrong) for of, wrong in least.items()}

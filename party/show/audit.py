@@ -47,7 +47,6 @@ def _worst(failures: Sequence[Test]) -> list[Test]:
 
 
 def _departure(test: Counted) -> str:
-    """Return how often a count came, and how often it should have come."""
     share = f"{test.observed:,} of {test.trials:,} ({_percent(Fraction(test.observed, test.trials))})"
     return f"{share}, declared {_percent(test.chance)} (chance of this at most {test.bound:.1e})."
 
@@ -63,13 +62,11 @@ def _of_records(test: AuditTest, names: Names, groups: Sequence[tuple[int, ...]]
         return f"{listed(columns)}, of two groups, true values {listed(truth)}: {seen} sent: "
     place = next((k for k, group in enumerate(groups) if margin.columns[0] in group), None)
     how = ", sent in the clear" if place is None else f" ({titled(names.groups[place])})"
-    return (
-        f"{listed(columns)}{how}: {listed(_values(margin.columns, cell, names))} sent where {listed(truth)} is true: "
-    )
+    sent = listed(_values(margin.columns, cell, names))
+    return f"{listed(columns)}{how}: {sent} sent where {listed(truth)} is true: "
 
 
 def _percent(share: Fraction) -> str:
-    """Return a share in percent, one that is never or always without decimals."""
     return f"{100 * int(share)}%" if share in (0, 1) else f"{float(100 * share):.2f}%"
 
 
@@ -78,7 +75,6 @@ def _values(columns: Sequence[int], codes: Sequence[int], names: Names) -> list[
 
 
 def audits_json(results: Sequence[tuple[str, AuditResult | OperatorAudit]]) -> dict[str, object]:
-    """Return for programs what audits found of the designs of these files, and where a sampler is not as declared."""
     designs = [
         {
             "design": path,

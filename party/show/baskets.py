@@ -122,7 +122,6 @@ def asked_grid(found: Sequence[SupportFinding], title: str) -> Grid:
 
 
 def found_lines(found: FoundSets, columns: ResultColumns, undefined: int, output: Path | None) -> Iterator[str]:
-    """Yield how many sets are frequent, how many results are near the threshold, and where the result is."""
     listed = ", ".join(f"{number} of {k}" for k, number in enumerate(found.by_length, 1) if number) or "none"
     yield f"Frequent itemsets at {float(found.threshold):g} or more, by their number of items: {listed}."
     straddling = sum(map(bool, columns["straddles"]))
@@ -180,7 +179,6 @@ _EPSILON = (
 
 
 def basket_privacy_parts(found: TransactionFindings) -> list[ReportPart]:
-    """Return what is assumed of true baskets, the strongest belief that there can be then, and a line per size."""
     supports = ", ".join(f"{float(100 * sigma):g}%" for sigma in found.sigmas)
     kept = "" if found.level is None else f"; {percent(found.level)} is allowed"
     return [
@@ -308,7 +306,6 @@ def up_to(found: JointItemsets, most_items: int | None) -> JointItemsets:
 
 
 def reached_lines(found: JointItemsets) -> Iterator[str]:
-    """Yield the first rules of which it is known that they reach the threshold of the run, and no number."""
     if (reached := found.reached) is None:
         return
     columns = rules_of(found)

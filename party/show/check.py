@@ -25,9 +25,7 @@ Notices = Iterable[Notice | ReleasedBefore]
 
 
 def check_parts(found: LeavingCheck, agree: Acceptance, notices: Notices, *, full: bool) -> list[ReportPart]:
-    rows = [
-        [column.name, str(len(column.values)), f"{column.rarest:,}", _sent(column, found)] for column in found.columns
-    ]
+    rows = [[each.name, str(len(each.values)), f"{each.rarest:,}", _sent(each, found)] for each in found.columns]
     head = f"Data set {found.dataset!r}: {found.records:,} records. Every method sends names and values."
     moved = "" if found.past.release else " (people whom the peer does not list are left out; values and bins stay)"
     return [
@@ -35,7 +33,7 @@ def check_parts(found: LeavingCheck, agree: Acceptance, notices: Notices, *, ful
         "",
         Grid(_HEADINGS, rows),
         "",
-        *[f"{column.name}: {_values(column)}" for column in found.columns],
+        *map(_values_line, found.columns),
         *[f"Note: {notice_text(notice)}" for notice in notices],
         *(_worth_parts(found) if any(column.is_class for column in found.columns) else _no_class_lines(found)),
         "",
@@ -59,7 +57,6 @@ _USUAL = (
 
 
 def _most_line(found: LeavingCheck, agree: Acceptance) -> str:
-    """Say what the terms that the peer may call with can be at most."""
     bits = agree.life.bits_of(found.records)
     trees = "a tree alone of any bits" if bits is None else f"a tree alone of {bits:,} bits"
     counts = "exact counts too" if agree.exact_counts else "no exact count"
@@ -73,7 +70,6 @@ def _most_line(found: LeavingCheck, agree: Acceptance) -> str:
 
 
 def _worth_parts(found: LeavingCheck) -> Iterator[ReportPart]:
-    """Rank our columns by what each alone says of the class, where that is ours, and warn of what is chance."""
     worth = {column.name: column.worth for column in found.columns if column.worth is not None}
     if not worth:
         return
@@ -89,7 +85,6 @@ def _worth_parts(found: LeavingCheck) -> Iterator[ReportPart]:
 
 
 def _no_class_lines(found: LeavingCheck) -> Iterator[str]:
-    """Say, to who does not hold the class, what cannot be shown here, and where it is."""
     yield ""
     if not found.is_usual and found.run.terms.class_name != NO_CLASS:
         name = printable(found.run.terms.class_name)
@@ -111,7 +106,6 @@ def _wide_lines(found: LeavingCheck) -> Iterator[str]:
 
 
 def _noise_lines(found: LeavingCheck) -> Iterator[str]:
-    """Say where noise in the tree costs little, if no job says whether it has some."""
     of_two = any(column.is_class and len(column.values) == 2 for column in found.columns)
     if found.is_usual and found.records >= MANY and of_two:
         yield (
@@ -131,10 +125,10 @@ def _sent(column: LeavingColumn, found: LeavingCheck) -> str:
     return f"{how} (the class)" if column.is_class else how
 
 
-def _values(column: LeavingColumn) -> str:
+def _values_line(column: LeavingColumn) -> str:
     each = [f"{value} {held:,}" for value, held in column.values.items()]
     more = [f"and {len(each) - _MOST_VALUES} more"] if len(each) > _MOST_VALUES else []
-    return ", ".join([*each[:_MOST_VALUES], *more])
+    return f"{column.name}: {', '.join([*each[:_MOST_VALUES], *more])}"
 
 
 def _copy_parts(found: LeavingCheck, *, full: bool) -> list[ReportPart]:

@@ -68,7 +68,6 @@ def turned_lines(digest: str) -> Iterator[str]:
 
 
 def published_lines(settings: Path, bit: BitDesign, digest: str) -> Iterator[str]:
-    """Say what publishing a model did, what its bit discloses, and which page says so to the respondents."""
     yield "The model is published: no further answers are taken, and no other model is ever tested."
     yield f"`cotally survey serve {settings}` leads links to the second page, within seconds if it runs already."
     yield f"That page's SHA-256 is {digest}, for everybody who loads it. `results` shows the rest."
@@ -111,7 +110,6 @@ _EXACT = "sent as they are: no coin's error is in them"
 
 
 def results_document(title: str, found: SurveyResults) -> Document:
-    """Return a table of every column, and of each pair that was asked for, and what holds for all of them."""
     limits = (f"{100 * found.confidence:g}% from", "to")
     corrected = any(cell.corrected is not None for table in found.tables for cell in table.cells)
     heads = headed("<Answer", "Share", *limits, *(("Corrected", *limits) if corrected else ()))
@@ -127,7 +125,6 @@ def results_document(title: str, found: SurveyResults) -> Document:
 
 
 def _row(cell: ResultCell, confidence: float, corrected: bool) -> list[str]:
-    """Return a share with its interval, and the same among those who do not answer at random, where it is known."""
     numbers = [*map(_percent, (cell.share, *cell.interval)), *([""] * 3 * corrected)]
     if cell.corrected is not None:
         share, half = float(cell.corrected.share), quantile(confidence) * cell.corrected.standard_error

@@ -50,7 +50,6 @@ def _time(seconds: float) -> str:
 
 
 def supposed_line(records: int | None, workers: int | None, line: Line) -> list[str]:
-    """Say what a forecast supposes in place of our table, our processors and a line that costs nothing."""
     parts = [
         *([] if records is None else [f"{records:,} records like ours"]),
         *([] if workers is None else [f"{workers:,} workers at each party, each on a processor like ours"]),
@@ -71,7 +70,7 @@ def ways_lines(ways: Sequence[tuple[Terms, Forecast]]) -> list[str]:
         return []
     rows = [
         (
-            (f"{terms.method} ω={OMEGA.text(terms.omega)}" if terms.ranks else str(terms.method)),
+            f"{terms.method} ω={OMEGA.text(terms.omega)}" if terms.ranks else str(terms.method),
             _time(cost.seconds),
             f"{cost.bytes / 1e6:.1f} MB",
             f"{cost.round_trips} round trips",
@@ -98,7 +97,6 @@ def ways_json(ways: Sequence[tuple[Terms, Forecast]]) -> list[dict[str, object]]
 
 
 def accuracy_outlook(design: RelatedDesign, tested: int) -> list[str]:
-    """Say so where an accuracy that is estimated from disguised copies alone will say nothing."""
     if not tested:
         return []
     error = min((noise(design, group, tested) / tested for group in range(len(design.groups))), default=0.0)
@@ -110,7 +108,6 @@ def accuracy_outlook(design: RelatedDesign, tested: int) -> list[str]:
 
 
 def ranking_outlook(local: PartyInputs, design: RelatedDesign, terms: Terms, records: int) -> list[str]:
-    """Say so where errors of estimated gains, each side's by its own columns and the other's copy, are not small."""
     if terms.method is not Method.HYBRID or terms.omega == ALL:
         return []
     classes = local.class_attribute.size if local.class_attribute else 2

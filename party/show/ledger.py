@@ -15,7 +15,7 @@ from party.records.journal import RunRecord, RunState
 from party.records.json_codec import to_json
 from party.records.ledger import PeerName
 from party.records.ledger_entries import ColumnsEntry, CopyEntry, CrosstabEntry, EntryOfData, WouldReveal, terms_read
-from party.records.tally import CountRows, Dealings, ListsAligned, NodePath, NodeTable, Revealed, Side
+from party.records.tally import Dealings, ListsAligned, NodePath, Revealed, Side
 from party.settings.job import unused_terms
 from party.show.document import counted
 from party.show.progress import WORDS
@@ -27,7 +27,6 @@ NOTHING_YET = "Nothing was revealed or learned yet: no run has got as far"
 
 
 def dealings_lines(dealings: Dealings, *, full: bool) -> Iterator[str]:
-    """Say all that passed between us and one peer about one data set; in full, with every exact count."""
     peer = dealings.peer.name
     runs = counted(len(dealings.runs), "run")
     when = dealings.first if dealings.first == dealings.last else f"{dealings.first} to {dealings.last}"
@@ -50,16 +49,17 @@ def dealings_lines(dealings: Dealings, *, full: bool) -> Iterator[str]:
         bits = _bits_lines(dealings) if exact is sides[0] else ()
         lines = [*first, *_side_lines(exact), *bits]
         if Revealed.of(noise).counts or noise.opened:
-            several = (
-                f" in all ({len(dealings.epsilons)} runs on different terms)" if len(dealings.epsilons) > 1 else ""
-            )
+            terms = len(dealings.epsilons)
+            several = f" in all ({terms} runs on different terms)" if terms > 1 else ""
             lines.append(f"with noise, epsilon {sum(dealings.epsilons)}{several} against each side:")
             lines += [f"  {line}" for line in _side_lines(noise, "counts")]
         yield from (f"  {head}:", *(f"    {line}" for line in lines)) if lines else ()
     for kind, side in (("exact counts", dealings.learned), ("counts with noise", dealings.learned_noisy)):
         if full and side.counts:
             yield f"  Every table of {kind} that we know, values by classes:"
-            yield from (f"    {_table_text(table, rows)}" for table, rows in side.counts.items())
+            for (path, column, _), rows in side.counts.items():
+                counts = "; ".join(", ".join(map(str, row)) for row in rows)
+                yield f"    {_node_text(path)}: {printable(column)}: {counts}"
     if full and dealings.learned.itemsets:
         yield "  Every exact count of a set of items that we know:"
         yield from (f"    {_node_text(path)}: {count}" for path, count in dealings.learned.itemsets.items())
@@ -113,16 +113,16 @@ def alignment_text(aligned: ListsAligned, peer: str) -> str:
     said = aligned.said
     kind = "people to be classified" if said.rows else "people"
     lists = f"{said.mine:,} {kind} of ours and {said.yours:,} of {peer}"
+    begun = f"An alignment of {lists} was begun: {peer} may know"
     often = "" if aligned.times == 1 else f", {aligned.times:,} times"
     tried = said.tries or said.yours  # by 0.2.0 those of its list
-    tries = (
-        f"by the protocol {peer} tried {tried:,} ids at most{often} (the places in its messages); if it deviated, any"
-    )
+    most = f"tried {tried:,} ids at most{often} (the places in its messages)"
+    tries = f"by the protocol {peer} {most}; if it deviated, any"
     if said.both is None and said.named:
-        return f"An alignment of {lists} was begun: {peer} may know which of its own are common; {tries}"
+        return f"{begun} which of its own are common; {tries}"
     if said.both is None:
         what = f"whether {said.least:,} are common" if said.least else "how many are common"
-        return f"An alignment of {lists} was begun: {peer} may know {what}; {tries}"
+        return f"{begun} {what}; {tries}"
     which = "each side now knows which of its own people the other has too"
     who = which if said.named else "neither side learned which"
     return f"Both learned how many of {lists} are common: {said.both:,}; {who}; {tries}"
@@ -131,10 +131,8 @@ def alignment_text(aligned: ListsAligned, peer: str) -> str:
 def _side_lines(side: Side, counts: str = "exact counts") -> Iterator[str]:
     yield from chain.from_iterable(map(_copy_lines, side.copies))
     if side.class_counts:
-        classes = len(side.class_counts[0])
-        yield (
-            "how many records there are" if classes == 1 else f"how many training records each of {classes} classes has"
-        )
+        each = len(side.class_counts[0])
+        yield "how many records there are" if each == 1 else f"how many training records each of {each} classes has"
     if side.windows:
         yield f"which columns rank highest at {counted(len(side.windows), 'node')}, unordered"
     if side.mined:
@@ -180,12 +178,6 @@ def _copy_lines(copy: CopyEntry) -> Iterator[str]:
     for first, second, modulus in copy.relations:
         what = "whether they are alike" if modulus == 2 else f"their difference modulo {modulus}"
         yield f"  for certain, of {printable(first)!r} and {printable(second)!r} in each record: {what}"
-
-
-def _table_text(table: NodeTable, rows: CountRows) -> str:
-    path, column, _ = table
-    counts = "; ".join(", ".join(map(str, row)) for row in rows)
-    return f"{_node_text(path)}: {printable(column)}: {counts}"
 
 
 def _node_text(path: NodePath) -> str:
@@ -258,7 +250,6 @@ def _side(side: Side) -> dict[str, object]:
 
 
 def whole_json(entries: int, heads: Iterable[tuple[PeerName, LedgerHead, LedgerHead]]) -> dict[str, object]:
-    """Return for programs that a ledger was found whole, and how far each peer and we know it of the other."""
     return {
         "format": "cotally-ledger-check/1",
         "entries": entries,
@@ -274,12 +265,13 @@ def _head(head: LedgerHead) -> dict[str, object]:
 
 
 def proposed_lines(job: Proposal) -> Iterator[str]:
-    """Say who proposed what, on which terms, what it would reveal, and who has decided."""
     said = job.said
     unused = unused_terms(terms_read(said.job)) if said.job["kind"] == "train" else []
     named = ((name, value) for name, value in said.job.items() if name not in ("kind", *unused))
-    shown = ((name, _value(value)) for name, value in named if name == "noise" or value not in (None, []))
-    terms = (f"{name.removesuffix('_name')} = {value}" for name, value in shown)
+    shown = ((name.removesuffix("_name"), value) for name, value in named if name == "noise" or value not in (None, []))
+    terms = (  # NB: a peer chooses its texts
+        f"{name} = {'none' if value is None else json.dumps(value, ensure_ascii=False)}" for name, value in shown
+    )
     of = "us" if said.ours else job.peer.name
     peer = job.peer.name
     again = "" if said.other is None else f", with another {said.other} of {peer} than it began with"
@@ -291,10 +283,6 @@ def proposed_lines(job: Proposal) -> Iterator[str]:
     yield f"  {by}, of {said.records:,} records: {_would_text(said.reveals)}"
     for name, approved, time in job.words.values():
         yield f"  {'approved' if approved else 'refused'} by {printable(name)}, {time}"
-
-
-def _value(value: object) -> str:
-    return "none" if value is None else json.dumps(value, ensure_ascii=False)  # NB: a peer chooses its texts
 
 
 _NAMES = "names of columns and values, and the number of records,"
@@ -349,7 +337,7 @@ def _proposal(job: Proposal) -> dict[str, object]:
 
 
 def open_run_lines(records: Sequence[RunRecord], busy: bool, *, ended: bool) -> Iterator[str]:
-    shown = [record for record in records if ended or _has_not_ended(record)]
+    shown = _listed(records, ended=ended)
     if not shown:
         over = len(records) - len(shown)
         yield "No run is under way" + (f"; {over} {'is' if over == 1 else 'are'} over" if over else "")
@@ -360,22 +348,23 @@ def open_run_lines(records: Sequence[RunRecord], busy: bool, *, ended: bool) -> 
                 "or SIGTERM"
             )
     for record in shown:
+        began, last = ("first asked", "last asked") if record.state is RunState.WAITING else ("begun", "last step")
         yield (
             f"{record.run}  {record.state}  {_job_text(record.job)} with {record.peer}, data set "
-            f"{printable(record.dataset)!r}, {_since(record)}{_phase_text(record)}"
+            f"{printable(record.dataset)!r}, {began} {record.began}, {last} {record.changed}{_phase_text(record)}"
         )
         if (waits := _waits_for(record, busy)) is not None:
             yield f"    {waits}"
 
 
-def _has_not_ended(record: RunRecord) -> bool:
-    return record.is_open or record.state is RunState.WAITING
+def _listed(records: Sequence[RunRecord], *, ended: bool) -> list[RunRecord]:
+    return [record for record in records if ended or record.is_open or record.state is RunState.WAITING]
 
 
 def runs_json(records: Sequence[RunRecord], *, ended: bool) -> dict[str, object]:
     names = ("run", "peer", "dataset", "job", "initiator", "began", "changed", "state", "phase", "settled")
-    shown = [record for record in records if ended or _has_not_ended(record)]
-    return {"format": "cotally-runs/1", "runs": [{name: getattr(record, name) for name in names} for record in shown]}
+    shown = [{name: getattr(record, name) for name in names} for record in _listed(records, ended=ended)]
+    return {"format": "cotally-runs/1", "runs": shown}
 
 
 def resumed_text(record: RunRecord) -> str:
@@ -404,12 +393,6 @@ def _job_text(job: Mapping[str, object]) -> str:
     if job["kind"] != "train":
         return str(job["kind"])
     return f"{job['kind']} ({job.get('method', '')}{window}, class {printable(str(job.get('class_name', '')))!r})"
-
-
-def _since(record: RunRecord) -> str:
-    if record.state is RunState.WAITING:
-        return f"first asked {record.began}, last asked {record.changed}"
-    return f"begun {record.began}, last step {record.changed}"
 
 
 def _phase_text(record: RunRecord) -> str:

@@ -30,8 +30,8 @@ def incident(error: Exception) -> str:
 
 AS_JSON: Final = "json"
 _LEVELS: Final = {"ERROR": "error", "WARNING": "warning", "INFO": "info"}
-_log = logging.getLogger("party.node")
-_log.addHandler(logging.NullHandler())  # without a log nobody prints what it would hold
+node_log = logging.getLogger("party.node")
+node_log.addHandler(logging.NullHandler())  # without a log nobody prints what it would hold
 
 
 class _Lines(logging.Formatter):
@@ -71,7 +71,6 @@ class _LogFile(WatchedFileHandler):
 
 
 def start_details() -> logging.Handler:
-    """Begin to print on the standard error what a log has, and more."""
     return _added(logging.StreamHandler(sys.stderr), logging.DEBUG)
 
 
@@ -98,19 +97,6 @@ def _added(handler: logging.Handler, level: int, *, as_json: bool = False) -> lo
 def stop_log(handler: logging.Handler) -> None:
     logging.getLogger("party").removeHandler(handler)
     handler.close()
-
-
-def log_event(text: str) -> None:
-    _log.info("%s", text)
-
-
-def log_detail(text: str) -> None:
-    """Note what only who looks for a fault wants to know."""
-    _log.debug("%s", text)
-
-
-def log_problem(text: str) -> None:
-    _log.error("%s", text)
 
 
 def session_text(peer: str) -> str:

@@ -30,7 +30,6 @@ def tell(notices: Iterable[Notice | ReleasedBefore]) -> None:
 
 
 def _is_loud(notice: Notice | ReleasedBefore) -> bool:
-    """Return whether a notice is of another release, or of a column of which much is given up."""
     if isinstance(notice, ReleasedBefore):
         return True
     return any(each.values.get("share", 0) >= LOUD for each in notice.values.get("remarks", ()))
@@ -43,9 +42,8 @@ def notes_once() -> Tell:
     def tell_new(notices: OwnerNotices) -> None:
         new = [notice for notice in notices if notice not in said]
         said.extend(new)
-        treated = [
-            each for each in new if isinstance(each, Notice) and each.about is About.TREATED and not _is_loud(each)
-        ]
+        of_columns = (each for each in new if isinstance(each, Notice) and each.about is About.TREATED)
+        treated = [each for each in of_columns if not _is_loud(each)]
         tell(each for each in new if each not in treated)
         if treated:
             columns = "1 column is" if len(treated) == 1 else f"{len(treated)} columns are"
@@ -55,7 +53,6 @@ def notes_once() -> Tell:
 
 
 def note_on_job(path: Path, terms: Terms) -> None:
-    """Note which keys of a job decide nothing, and what follows from our classes."""
     if balances_classes(path):
         weights = ", ".join(terms.weights) or "none, as no class is rarer"
         hold(f"cotally: note: {printable(f'{path}: weights: {weights}')}: the peer learns this ratio of the classes")

@@ -46,10 +46,8 @@ def trusted_lines(name: str, hosts: Sequence[str], fingerprint: str, folder: Pat
     ]
     settings = folder / "party.toml"
     if peer == name:
-        return [
-            *rows,
-            f"Next: {settings} names it as the peer; the party that calls, by `cotally train`, sets its address",
-        ]
+        named = f"Next: {settings} names it as the peer; the party that calls, by `cotally train`, sets its address"
+        return [*rows, named]
     return [
         *rows,
         f'Next: under [node] in {settings} set peer = "{name}"; the party that calls, by `cotally train`,',
@@ -77,17 +75,14 @@ def paired_lines(name: str, fingerprint: str, settings: Path, is_named: bool) ->
 
 
 def expiry_lines(parties: Iterable[Peer], now: datetime) -> list[str]:
-    return [
-        f"cotally: note: the certificate of {party.name} {_end(party, left)}: `cotally keys renew` at its side makes a "
-        "new one over the same key, which the other side accepts while both go on"
-        for party in parties
-        if (left := party.days_left(now)) is not None
-    ]
-
-
-def _end(party: Peer, left: int) -> str:
-    date = f"{party.certificate.not_valid_after_utc:%Y-%m-%d}"
-    return f"expired on {date}" if left < 0 else f"expires on {date}, in {left} days"
+    lines = []
+    for party in parties:
+        if (left := party.days_left(now)) is not None:
+            date = f"{party.certificate.not_valid_after_utc:%Y-%m-%d}"
+            end = f"expired on {date}" if left < 0 else f"expires on {date}, in {left} days"
+            new = "`cotally keys renew` at its side makes a new one over the same key, which the other side accepts"
+            lines.append(f"cotally: note: the certificate of {party.name} {end}: {new} while both go on")
+    return lines
 
 
 def renewed_lines(own: Peer) -> list[str]:
@@ -180,9 +175,7 @@ def diagnosis_line(found: Diagnosis) -> str:
 
 
 def diagnoses_json(layers: Sequence[Diagnosis]) -> dict[str, object]:
-    said = [
-        {"layer": found.layer.value, "seen": found.seen, "error": found.error and str(found.error)} for found in layers
-    ]
+    said = [{"layer": each.layer.value, "seen": each.seen, "error": each.error and str(each.error)} for each in layers]
     return {"format": "cotally-doctor/1", "layers": said}
 
 

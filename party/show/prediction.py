@@ -15,9 +15,8 @@ from protocols.two_party.prediction import Answers
 
 
 def prediction_notes(predicted: Predictions, ranking: RankedBy | None = None) -> Iterator[ReportPart]:
-    """Yield how cells were read, which are of no value that the model knows, and how good the classes are if known."""
     yield from map(notice_text, predicted.notices)
-    yield from map(_unknown, predicted.unknown)
+    yield from map(unknown_line, predicted.unknown)
     if ranking is not None and predicted.ranked is not None:
         name = printable(predicted.target.values[predicted.ranked])
         least = "" if ranking.threshold is None else f"; from {ranking.threshold:g} on a row is classified so"
@@ -26,16 +25,14 @@ def prediction_notes(predicted: Predictions, ranking: RankedBy | None = None) ->
         return
     if not found.correct and not predicted.unknown:
         yield "every cell that was read is a value that the model knows"
-    yield accuracy_line(
-        found.table, f"{found.known:,} rows (rows trained on included), {found.correct:,} of them right"
-    )
+    tried = f"{found.known:,} rows (rows trained on included), {found.correct:,} of them right"
+    yield accuracy_line(found.table, tried)
     yield from ranking_lines(found.ranking, found.against)
     yield confusion_grid(found.table, predicted.target.values)
     yield from threshold_grids(found.ranking, found.against)
 
 
 def prediction_page(predicted: Predictions, notes: Sequence[ReportPart]) -> Document:
-    """Return these notes as a page, with what scores select, find and promise, where there are some."""
     found, title = predicted.quality, printable(predicted.target.name)
     curves = () if found is None else quality_drawings(found.ranking, found.against)
     return Document(f"Prediction of {title}", [PageSection("quality", "How good it is", [*notes, *curves])])
@@ -49,8 +46,7 @@ def formula_notes(classes: Sequence[str]) -> Iterator[str]:
 
 
 def joint_notes(offer: Offer, answers: Answers | None, output: Path | None) -> Iterator[str]:
-    """Yield what there is to say of a joint prediction: what our cells were, who learned, what came from memory."""
-    yield from map(_unknown, offer.unknown)
+    yield from map(unknown_line, offer.unknown)
     rows = len(offer.order)
     if answers is None:
         unwritten = "" if output is None else f", and {output} is not written"
@@ -67,17 +63,12 @@ def joint_notes(offer: Offer, answers: Answers | None, output: Path | None) -> I
 
 
 def other_model_lines(written: Path, offered: Path) -> list[str]:
-    """Say what lets joint predictions use the model that `serve` has just written, where they would use another."""
     if written == offered:
         return []
     return [f'Joint predictions use {offered}: to use this one, set [predict] model = "{written.name}"']
 
 
-def unknown_lines(columns: Sequence[Unknown]) -> list[str]:
-    return [*map(_unknown, columns)]
-
-
-def _unknown(column: Unknown) -> str:
+def unknown_line(column: Unknown) -> str:
     found = [f"{column.cells} of {column.rows} cells hold no value that the model knows"] if column.cells else []
     if column.alike:
         found.append(f"{column.alike} differ from one only by case, blanks or the way a number is written")
@@ -92,18 +83,15 @@ def classes_written(path: Path, rows: int, *, replaced: bool) -> str:
 
 
 def prediction_json(predicted: Predictions, output: Path) -> dict[str, object]:
-    """Return for programs what became of the rows of a file: where they are now, and how good the classes are."""
     found = predicted.quality
     right = {"correct": found and found.correct, "known": found and found.known}
     quality = None if found is None else quality_json(found.table, predicted.target.values)
     ranking = None if found is None else ranking_json(found.ranking, found.against)
-    return (
-        _rows_json(len(predicted.labels), output, predicted.unknown) | right | {"quality": quality, "ranking": ranking}
-    )
+    rows = _rows_json(len(predicted.labels), output, predicted.unknown)
+    return rows | right | {"quality": quality, "ranking": ranking}
 
 
 def joint_json(offer: Offer, answers: Answers | None, output: Path) -> dict[str, object]:
-    """Return for programs what became of rows whose other columns a peer has; None of what we did not learn."""
     rows = _rows_json(len(offer.frame), output if answers else None, offer.unknown)
     return rows | {"common": len(offer.order), "remembered": answers.remembered if answers else None}
 

@@ -186,7 +186,6 @@ def after_mining_lines(mined: AfterMining, found: Findings) -> list[str]:
 
 
 def _signed(value: Fraction) -> str:
-    """Return a difference of chances in percent; it may be negative."""
     return f"{100 * float(value):.1f}%"
 
 

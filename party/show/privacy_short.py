@@ -180,7 +180,6 @@ def known_lines(found: Findings) -> list[str]:
 
 
 def known_or_none(found: Findings) -> list[str]:
-    """Return what an insider who knows a personal answer learns, or that no answer depends on one."""
     rests = any(group.loss_if_known is not None for group in found.groups)
     return known_lines(found) if rests else [_NONE_TO_KNOW]
 
@@ -200,13 +199,9 @@ def known_grid(found: Findings) -> Grid:
 
 
 def certain_lines(known: Sequence[tuple[str, Fraction]]) -> list[str]:
-    """Say for how many in each group an insider who knows the personal answers learns the truth, if there are any."""
     listed = "; ".join(f"{printable(titled(name))} {percent(share)}" for name, share in known)
-    line = (
-        "An insider who knows a respondent's personal answers, or whether the harmless statement is true, learns the "
-        f"truth for certain in these shares of cases: {listed}."
-    )
-    return [line] if known else []
+    who = "An insider who knows a respondent's personal answers, or whether the harmless statement is true, learns"
+    return [f"{who} the truth for certain in these shares of cases: {listed}."] if known else []
 
 
 _SHARES = "shares a coin"
@@ -232,7 +227,6 @@ class Belief:
 
 
 def figures(found: Findings) -> list[ReportPart]:
-    """Return a table of each disguised attribute, what its measures mean, and what was taken to be known."""
     if not any(own.hides for own in found.attributes):
         return []
     rows = [_row(found, column) for column, own in enumerate(found.attributes) if own.group is not None]
@@ -246,7 +240,10 @@ def summary_lines(found: Findings) -> list[str]:
     if found.disclosed:
         names = ", ".join(found.names(found.disclosed))
         text.append(f"NOT PROTECTED, although in a group: every response gives away {names} in full.")
-    return [_disguised(found), *text, *_worst(found), *_certain(found), _record(found), *known_lines(found)]
+    sure = [_certain_of(found, group, linked) for group in found.groups for linked in _linked(group)]
+    if found.groups and not sure:
+        sure = ["No relation between disguised attributes is disclosed with certainty."]
+    return [_disguised(found), *text, *_worst(found), *sure, _record(found), *known_lines(found)]
 
 
 def legend_rows(found: Findings) -> list[tuple[str, str]]:
@@ -329,13 +326,6 @@ def _told(found: Findings, belief: Belief) -> str:
     )
 
 
-def _certain(found: Findings) -> list[str]:
-    if not found.groups:
-        return []
-    text = [_certain_of(found, group, linked) for group in found.groups for linked in _linked(group)]
-    return text or ["No relation between disguised attributes is disclosed with certainty."]
-
-
 def _linked(group: GroupFindings) -> list[list[int]]:
     """Return the attributes of a group that relations link, those without a link between them apart."""
     parts: list[set[int]] = []
@@ -346,7 +336,6 @@ def _linked(group: GroupFindings) -> list[list[int]]:
 
 
 def _certain_of(found: Findings, group: GroupFindings, linked: Sequence[int]) -> str:
-    """Return what is certain of linked attributes: all of how they differ if they have equally many values."""
     names = listed(found.names(linked))
     sizes = {len(found.attributes[column].values) for column in linked}
     rest = "the other" if len(linked) == 2 else "the others"
@@ -433,7 +422,6 @@ def reading_line(found: Disclosure | None, copy_is: str = "this copy") -> str:
 
 
 def reading_json(found: Disclosure | None) -> dict[str, object] | None:
-    """Return how much of a copy its receiver reads, for programs, as shares; None where nothing is hidden."""
     if found is None:
         return None
     return {
@@ -448,7 +436,6 @@ def reading_json(found: Disclosure | None) -> dict[str, object] | None:
 
 
 def _shares(reading: CopyReading) -> tuple[Fraction, Fraction]:
-    """Return the shares of whole records and of cells that are read."""
     return Fraction(reading.whole, reading.records), Fraction(reading.cells, reading.of)
 
 

@@ -81,7 +81,6 @@ def working(work: Work, done: float = 0, total: float = 0) -> Step:
 
 
 def waiting(peer: str, address: str, patience: float) -> Step:
-    """Say whom a party calls, and for how many seconds at most."""
     return Step(f"waiting for {peer} at {address}, up to {duration(patience)}")
 
 
@@ -224,7 +223,6 @@ class LineDisplay(Display):
 
 
 def complain(error: str) -> None:
-    """Say on the standard error what went wrong."""
     release(drop=True)
     say(f"cotally: {printable(' '.join(error.split()))}", sys.stderr)
 
@@ -245,7 +243,6 @@ _Draw = Callable[[bytes, int], Any]
 
 @contextmanager
 def shown_work(work: Work, clock: MonotonicClock = time.monotonic) -> Iterator[Callable[[int, int], None]]:
-    """Yield a function to call with how much of a work is done; it shows that once it takes a while."""
     began = clock()
     with make_progress("auto", clock=clock) as display:
 
@@ -258,7 +255,6 @@ def shown_work(work: Work, clock: MonotonicClock = time.monotonic) -> Iterator[C
 
 @contextmanager
 def shown_candidates() -> Iterator[Callable[[int, int, int], None]]:
-    """Yield the same for candidates of a number of items."""
     with shown_work(Work.CANDIDATES) as show:
         yield lambda _, done, total: show(done, total)
 

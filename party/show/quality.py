@@ -30,7 +30,6 @@ def accuracy_line(table: ScoreTable, tried: str) -> str:
 
 
 def ranking_lines(table: ScoreTable, classes: Sequence[str]) -> Iterator[str]:
-    """Say how well it ranks by one of the classes, and how many who have that class it finds."""
     ranked = table.ranked
     name = printable(classes[ranked])
     if (auc := table.auc()) is not None and (ks := table.ks()) is not None:
@@ -66,12 +65,10 @@ def shown_points(table: ScoreTable) -> list[CurvePoint]:
 
 
 def score_grids(table: ScoreTable, classes: Sequence[str]) -> list[Grid]:
-    """Return the confusion matrix and, where there are scores, what thresholds select and find."""
     return [confusion_grid(table, classes), *threshold_grids(table, classes)]
 
 
 def threshold_grids(table: ScoreTable, classes: Sequence[str]) -> Iterator[Grid]:
-    """Yield a line per threshold: whom it selects, how many it finds of the ranked class, and what they are."""
     if not (points := shown_points(table)):
         return
     name = printable(classes[table.ranked])
@@ -91,7 +88,6 @@ def threshold_grids(table: ScoreTable, classes: Sequence[str]) -> Iterator[Grid]
 
 
 def quality_json(table: ScoreTable, classes: Sequence[str]) -> dict[str, object]:
-    """Return for programs how often the classes are right, and what they are."""
     confusion = dict(zip(classes, table.confusion.tolist(), strict=True))
     figures = {"accuracy": table.accuracy(), "commonest": table.commonest()}
     return {name: _figure_json(each) for name, each in figures.items()} | {"confusion": confusion}
@@ -163,7 +159,6 @@ _SURE = 2
 
 
 def _ranks_lines(model: Model, table: ScoreTable | None) -> list[str]:
-    """Say that scores differ where classes do not: by how much people are told apart, if that is known."""
     how = "`cotally predict --scores` ranks people by them, and `--threshold` gives other classes"
     if table is None:
         several = isinstance(model, Tree) and len({leaf.tenths for leaf in leaves_below(model.root)}) > 1
@@ -175,7 +170,6 @@ def _ranks_lines(model: Model, table: ScoreTable | None) -> list[str]:
 
 
 def worth_json(model: Model, beats: bool | None) -> dict[str, object]:
-    """Return the same for programs: whether it beats guessing on records held out, and the class that all get."""
     label = only_class(model)
     return {
         "beats_guessing": beats,

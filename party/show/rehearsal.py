@@ -37,14 +37,12 @@ _FIGURES: Final[dict[str, tuple[str, str]]] = {
 
 
 def choice_text(tried: Tried) -> str:
-    """Return what a choice changes as a job has it, line by line."""
     terms, kinds = tried.terms, kinds_of(type(tried.terms))
     names = ["noise"] if "noise" in tried.changes else tried.changes  # which sets what it leaves no room for
     return ", ".join(f"{name} = {toml_value(kinds[name], getattr(terms, name))}" for name in names) or THE_JOB
 
 
 def _figures(tried: Tried) -> dict[str, float | None]:
-    """Return every figure of a choice, None where there is none."""
     found, accuracy, auc = tried.found, _accuracy(tried), _table(tried).auc()
     read = (reading_json(tried.read) or {"whole_records": 1.0})["whole_records"]
     return {
@@ -62,7 +60,6 @@ def _figures(tried: Tried) -> dict[str, float | None]:
 
 
 def rehearsal_json(sides: Sides, found: Sequence[Tried]) -> dict[str, object]:
-    """Return it for programs."""
     rows = [{"choice": choice_text(each), **_figures(each)} for each in found]
     commonest, held_out = _commonest(found)
     return {
@@ -78,19 +75,13 @@ def rehearsal_json(sides: Sides, found: Sequence[Tried]) -> dict[str, object]:
 
 
 def job_lines(job: Path | None, terms: Terms) -> list[str]:
-    """Say which job is rehearsed."""
     whose = "the usual one, as none is named" if job is None else printable(str(job))
     leaves = f', leaves = "{terms.growth.leaves}"' if terms.opens_tree else ""
     return [f"The job: {whose} ({terms.method}{leaves})."]
 
 
 def own_lines(own: Assessment | None, people: int) -> Iterator[str]:
-    """Warn of what a run over our own table would not be: allowed, or as small as what was rehearsed on.
-
-    Args:
-        own: Of our own table; None where there is none.
-        people: On whom it was rehearsed.
-    """
+    """Warn of what a run over our own table, if there is one, would not be: allowed, or as small as the rehearsal's."""
     if own is None:
         return
     if own.flaw is not None:
@@ -114,10 +105,14 @@ def rehearsal_page(sides: Sides, found: Sequence[Tried], beside: Iterable[str]) 
     ]
     grid = Grid(headed("<choice", *(_FIGURES[name][0] for name in kept)), rows, rule=True)
     ranks = found[0].terms.growth.leaves == Leaves.TENTHS and all(row["auc"] is not None for row in figures)
-    what, level, line = (
-        ("AUC", _COIN, "a coin") if ranks else ("Accuracy", _commonest(found)[0].value, "the commonest class")
-    )
-    shares = [_interval(each, _table(each).auc() if ranks else _accuracy(each)) for each in found]
+    what, level, line = "Accuracy", _commonest(found)[0].value, "the commonest class"
+    if ranks:
+        what, level, line = "AUC", _COIN, "a coin"
+    figure = [(_table(each).auc() if ranks else _accuracy(each)) or Figure(_COIN, 0.0) for each in found]
+    shares = [
+        Interval(choice_text(each), of.value, of.value - _WIDE * of.error, of.value + _WIDE * of.error)
+        for each, of in zip(found, figure, strict=True)
+    ]
     picture = intervals_svg(f"{what} on held-out records, 95%", shares, level, alone=False)
     label = f"{what} of each choice on held-out records; the line is {line}"
     given: list[ReportPart] = [grid, Drawing(label, picture), "", *_notes(found, len(sides.ours.records))]
@@ -126,11 +121,6 @@ def rehearsal_page(sides: Sides, found: Sequence[Tried], beside: Iterable[str]) 
         PageSection("found", "What each choice gives", given),
     ]
     return Document(f"Rehearsal of {printable(found[0].terms.class_name)}", sections)
-
-
-def _interval(tried: Tried, figure: Figure | None) -> Interval:
-    value, error = figure or Figure(_COIN, 0.0)
-    return Interval(choice_text(tried), value, value - _WIDE * error, value + _WIDE * error)
 
 
 def _supposed(sides: Sides, found: Sequence[Tried]) -> Iterator[str]:

@@ -12,10 +12,11 @@ from party.node.inputs import ReleasedBefore
 from party.records.run_file import PLAIN, Row, RunReport
 from party.show.document import Block, CutLines, Grid, headed
 from party.show.notices import notice_text
-from party.show.progress import Step
+from party.show.progress import Display, step
 from party.show.tree import tree_lines
 from protocols.errors import InputError
 from protocols.learning.tree import Tree
+from protocols.role import Progress
 from protocols.terms import OMEGA, Counting, Method, Reveal, Window
 
 _TREE_LINES = 40
@@ -44,7 +45,7 @@ def run_table(rows: Sequence[Row]) -> Grid:
 
 def _cells(row: Row) -> tuple[str, ...]:
     return (
-        label(row),
+        method_text(row.method, row.omega),
         "-" if row.accuracy is None else f"{row.accuracy:.3f}",
         f"{row.smc_computations:,}",
         "-" if row.cost_ratio is None else f"{row.cost_ratio:.1%}",
@@ -74,10 +75,6 @@ def size_text(size: int | None) -> str:
     return f"{value:.1f} {unit}" if value < 10 and unit != "B" else f"{value:.0f} {unit}"
 
 
-def label(row: Row) -> str:
-    return method_text(row.method, row.omega)
-
-
 def method_text(method: str, omega: Window) -> str:
     return f"{method} ω={OMEGA.text(omega)}" if method == Method.HYBRID else method
 
@@ -86,12 +83,12 @@ def way_text(counting: Counting | None) -> str:
     return "Dot products by Paillier, as in the papers" if counting is Counting.PAILLIER else "Oblivious transfer"
 
 
-def in_run(number: int, runs: int, label: str, step: Step) -> Step:
-    return replace(step, text=f"run {number} of {runs}, {label}: {step.text}")
+def show_in_run(display: Display, number: int, runs: int, label: str, progress: Progress) -> None:
+    now = step(progress)
+    display.show(replace(now, text=f"run {number} of {runs}, {label}: {now.text}"))
 
 
 def introduction(report: RunReport, columns: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    """Yield what the demo runs on: the data, each party's columns, the parameters."""
     data, parameters = report.data, report.parameters
     yield f"{data.name}: {data.rows_train} records to train, {data.rows_test} to test"
     for party, names in columns.items():
@@ -123,11 +120,10 @@ def result(row: Row) -> str:
     accuracy = "" if row.accuracy is None else f"accuracy {row.accuracy:.3f}, "
     ratio = "" if row.cost_ratio is None else f"cost ratio {row.cost_ratio:.1%}, "
     sent = "" if row.bytes_sent is None else f", {size_text(row.bytes_sent.both)}"
-    return f"  {label(row)}: {accuracy}{ratio}{row.seconds or 0:.1f} s{sent}"
+    return f"  {method_text(row.method, row.omega)}: {accuracy}{ratio}{row.seconds or 0:.1f} s{sent}"
 
 
 def conclusion(report: RunReport, tree: Tree, model: Path) -> Iterator[Block]:
-    """Yield the tree, which stands in that file, and the tables of all runs."""
     yield ""
     yield CutLines(list(short_tree(tree, model)))
     for way in report.ways():
@@ -150,7 +146,6 @@ def demo_written(out: Path, run: str, figures: Sequence[str], model: Path) -> st
 
 
 def short_tree(tree: Tree, path: Path) -> Iterator[str]:
-    """Yield the whole tree, or as many of its levels as make a page."""
     if tree.size < _TREE_LINES:
         yield from tree_lines(tree)
         return
@@ -209,19 +204,10 @@ def _draw(figure: "Figure", report: RunReport) -> None:
     )
     (accuracy, cost), (seconds, sent) = figure.subplots(2, 2)
     _draw_accuracy(accuracy, report)
-    _draw_bars(
-        cost,
-        report,
-        "Cost ratio in %: counts, of those of SMC only",
-        lambda row: None if row.cost_ratio is None else 100 * row.cost_ratio,
-    )
+    ratio, megabytes = "Cost ratio in %: counts, of those of SMC only", "Megabytes sent by both"
+    _draw_bars(cost, report, ratio, lambda row: None if row.cost_ratio is None else 100 * row.cost_ratio)
     _draw_bars(seconds, report, "Seconds of a run", lambda row: row.seconds)
-    _draw_bars(
-        sent,
-        report,
-        "Megabytes sent by both",
-        lambda row: None if row.bytes_sent is None else row.bytes_sent.both / 1e6,
-    )
+    _draw_bars(sent, report, megabytes, lambda row: None if row.bytes_sent is None else row.bytes_sent.both / 1e6)
     handles, labels = accuracy.get_legend_handles_labels()
     if handles:
         figure.legend(handles, labels, loc="outside lower left", ncols=2, frameon=False)
@@ -275,10 +261,7 @@ def _draw_bars(axes: "Axes", report: RunReport, title: str, value: Callable[[Row
         axes.bar(places, values, width=0.9 * width, color=colour, label=name)
         for place, high in zip(places, values, strict=True):
             text = f"{high:,.{0 if high >= 10 else 1 if high >= 1 else 2}f}"
-            axes.annotate(
-                text, (place, high), xytext=(0, 3), textcoords="offset points", ha="center",
-                fontsize=8,
-            )  # fmt: skip
+            axes.annotate(text, (place, high), (0, 3), textcoords="offset points", ha="center", fontsize=8)
     _prepare(axes, report)
     axes.margins(y=0.15)
 

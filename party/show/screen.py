@@ -33,7 +33,6 @@ def drawing_width(stream: TextIO | None = None) -> int | None:
 
 
 def has_colours(stream: TextIO) -> bool:
-    """Return whether a stream is a terminal that knows colours, and nobody has asked for no colours."""
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") not in {None, "", "dumb"}
 
 
@@ -64,7 +63,6 @@ def hold(block: Block) -> None:
 
 
 def release(*, drop: bool = False) -> None:
-    """Note what is held, or drop it."""
     held = _HELD.copy()
     _HELD.clear()
     note_all([] if drop else held)

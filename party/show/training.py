@@ -22,7 +22,7 @@ from party.show.privacy_short import own_odds, reading_json, reading_line
 from party.show.progress import WORDS
 from party.show.quality import quality_json, quality_lines, ranking_json, score_grids, worth_json, worth_lines
 from party.show.tree import pure_leaves
-from protocols.learning.naive_bayes import Model, NaiveBayes, commonest_share
+from protocols.learning.naive_bayes import commonest_share
 from protocols.learning.tree import Tree
 from protocols.noise.accounting import delta_of
 from protocols.privacy.attack import Disclosure
@@ -41,8 +41,8 @@ def revealed_by(ended: Trained | FoundRules) -> Revealed:
             return Revealed()
         sets = found.own + found.counted if ended.agreed.terms.counts_exactly else 0
         return Revealed(classes=1, sets=sets)
-    outcome, terms = ended.outcome, ended.agreed.terms
-    if not terms.reveals_counts:
+    outcome = ended.outcome
+    if not ended.agreed.terms.reveals_counts:
         return Revealed()
     classes, counted = outcome.model.schema.classes, outcome.smc_computations
     return Revealed(counted, classes, outcome.exact_counts_disclosed - counted - classes)
@@ -76,7 +76,6 @@ def train_report(ended: Trained | FoundRules, report: Report) -> TrainReport:
 
 
 def report_json(report: TrainReport, model: Path, ended: Trained | FoundRules) -> dict[str, object]:
-    """Return for programs what a run cost and gave, where its model is, its worth, what it and our copy give away."""
     more: dict[str, object] = {"read": reading_json(ended.read), "pure_leaves": None, "follows": None}
     if isinstance(ended, Trained):
         pure = pure_leaves(ended.outcome.model, ended.agreed.terms)
@@ -108,7 +107,6 @@ def proposed_line(peer: str, *, waits: bool) -> str:
 
 
 def agreed_lines(local: PartyInputs, agreed: Agreement, read: Disclosure | None) -> list[str]:
-    """Say what was agreed, what the run reveals and, if a copy of ours leaves, what its receiver reads."""
     terms, own = agreed.terms, agreed.own_design
     copy = [*own_odds(local, own), reading_line(read, "our copy")] if own.sizes else []
     run = _assessed(local, agreed)
@@ -120,8 +118,9 @@ def _tree_text(agreed: Agreement) -> str:
     terms = agreed.terms
     window = f", omega {OMEGA.text(terms.omega)}" if terms.ranks else ""
     theta = f", theta {terms.theta}" if terms.disguises else ""
-    depth = f", max_depth {DEPTH.text(terms.max_depth)}" if isinstance(terms, TreeTerms) else ""
-    limits = f"{depth}, min_leaf {terms.min_leaf}, {terms.impurity}"
+    limits = f", min_leaf {terms.min_leaf}"
+    if isinstance(terms, TreeTerms):
+        limits = f", max_depth {DEPTH.text(terms.max_depth)}{limits}, {terms.impurity}"
     noise = "" if terms.noise is None else f", noise {NOISE.text(terms.noise)}"
     attributes = f"{len(agreed.schema.attributes)} attributes"
     splits = ", two-way splits" if terms.splits is Splits.TWO_WAY else ""
@@ -169,11 +168,14 @@ def expected(forecast: Forecast) -> list[str]:
 
 
 def result_lines(trained: Trained, path: Path) -> list[Block]:
-    """Say what came of a run whose model was written there, and that both sides end with the same model."""
     outcome, agreed = trained.outcome, trained.agreed
     model, classes = outcome.model, outcome.model.schema.class_attribute.values
+    if isinstance(model, Tree):
+        size = f"tree: {counted(model.size, 'node')}, depth {model.depth}"
+    else:
+        size = f"naive Bayes model: {len(model.schema.attributes)} attributes"
     return [
-        f"Both parties hold the same {_size(model)}, digest {model.digest().hex()[:16]}",
+        f"Both parties hold the same {size}, digest {model.digest().hex()[:16]}",
         *_accuracy(trained),
         *([] if outcome.scores is None else score_grids(outcome.scores.table, classes)),
         *follows_lines(trained.follows, agreed.peer, holds_class=agreed.peer not in agreed.schema.class_owners),
@@ -183,14 +185,6 @@ def result_lines(trained: Trained, path: Path) -> list[Block]:
         f"Wrote {path}: `cotally show {path}` prints it",
         *([key_text(outcome.key)] if outcome.key else []),
     ]
-
-
-def _size(model: Model) -> str:
-    match model:
-        case Tree():
-            return f"tree: {counted(model.size, 'node')}, depth {model.depth}"
-        case NaiveBayes():
-            return f"naive Bayes model: {len(model.schema.attributes)} attributes"
 
 
 def _accuracy(trained: Trained) -> list[str]:
@@ -217,7 +211,6 @@ def _accuracy(trained: Trained) -> list[str]:
 
 
 def found_rules_lines(ended: FoundRules, model: Path) -> Iterator[str]:
-    """Say what came of a run whose itemsets were written there, and what both sides have revealed for them."""
     found, terms = ended.found, ended.agreed.terms
     digest = found.itemsets.digest().hex()[:16]
     yield f"Both parties hold the same itemsets: {numbers_text(found.itemsets)}, digest {digest}"
@@ -234,18 +227,14 @@ def found_rules_lines(ended: FoundRules, model: Path) -> Iterator[str]:
             f"{found.withheld:,} frequent sets of our own were not used: they differ from others in fewer than "
             f"min_leaf = {terms.min_leaf} records, about whom they would say too much"
         )
-    listing = (
-        f"`cotally rules {model}` lists the rules"
-        if found.itemsets.has_counts or found.itemsets.reached is not None
-        else f"`cotally show {model}` lists them"
-    )
+    has_rules = found.itemsets.has_counts or found.itemsets.reached is not None
+    listing = f"`cotally rules {model}` lists the rules" if has_rules else f"`cotally show {model}` lists them"
     yield f"Wrote {model}: {listing}"
     if found.key is not None:
         yield key_text(found.key)
 
 
 def crosstab_lines(ended: Tabulated) -> Iterator[Block]:
-    """Say what was counted, and how far noise puts a count off; then the table, our values by the peer's."""
     (own, theirs), rows = _ours_first(ended)
     noise, records = ended.agreed.terms.noise, f"of {len(ended.agreed.local.records):,} people"
     names = f"{printable(own.name)!r}, in rows, by {printable(theirs.name)!r} of {ended.agreed.peer}"
@@ -255,9 +244,8 @@ def crosstab_lines(ended: Tabulated) -> Iterator[Block]:
         how = f"counts {records} with noise of both sides, epsilon {NOISE.text(noise)} against each; {about}"
     yield f"Our column {names}: {how}"
     heads = [ScreenColumn("", is_text=True), *(ScreenColumn(printable(value)) for value in theirs.values)]
-    yield Grid(
-        heads, [[printable(value), *map(str, row)] for value, row in zip(own.values, rows, strict=True)], folds=True
-    )
+    cells = [[printable(value), *map(str, row)] for value, row in zip(own.values, rows, strict=True)]
+    yield Grid(heads, cells, folds=True)
 
 
 def _error(ended: Tabulated) -> float:
@@ -275,7 +263,6 @@ def _ours_first(ended: Tabulated) -> tuple[tuple[Attribute, Attribute], list[lis
 
 
 def crosstab_json(ended: Tabulated) -> dict[str, object]:
-    """Return a table for programs: rows of ours."""
     agreed = ended.agreed
     (own, theirs), rows = _ours_first(ended)
     return {

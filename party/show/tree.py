@@ -125,7 +125,6 @@ def pure_lines(found: PureLeaves | None) -> list[str]:
 
 
 def to_dot(tree: Tree, levels: int | None = None) -> str:
-    """Return the tree in Graphviz's language, without what is deeper than this many levels."""
     names = references(tree.schema.attributes)
     lines = ["digraph model {", "  node [fontname=sans];", "  edge [fontname=sans];"]
     pending: list[tuple[Node, int, int]] = [(tree.root, 0, 0)]
@@ -138,9 +137,8 @@ def to_dot(tree: Tree, levels: int | None = None) -> str:
             lines.append(f"  n{own} [shape=box, label={_quoted(label, *counts)}];")
             continue
         below = () if depth == levels else node.children
-        lines.append(
-            f"  n{own} [shape=ellipse, label={_quoted(names[node.attribute], *counts, *[] if below else '…')}];"
-        )
+        label = _quoted(names[node.attribute], *counts, *[] if below else "…")
+        lines.append(f"  n{own} [shape=ellipse, label={label}];")
         for value, child in zip(tree.schema.attributes[node.attribute].values, below, strict=False):
             lines.append(f"  n{own} -> n{made} [label={_quoted(value)}];")
             pending.append((child, made, depth + 1))
@@ -164,16 +162,14 @@ def bayes_parts(model: NaiveBayes) -> Iterator[ReportPart]:
         values = map(printable, attribute.values)
         each = zip(values, table, [None] * attribute.size if own is None else own, strict=True)
         rows += [[f"  {value}", *_told(chances, error)] for value, chances, error in each]
-    yield Grid(
-        [ScreenColumn("", is_text=True), *(ScreenColumn(printable(value)) for value in target.values)], rows, folds=True
-    )
+    heads = [ScreenColumn("", is_text=True), *(ScreenColumn(printable(value)) for value in target.values)]
+    yield Grid(heads, rows, folds=True)
     if model.errors:
         yield "In brackets: standard errors, of respondents drawn from a population."
 
 
 def bayes_title(model: NaiveBayes) -> str:
-    attributes = len(model.schema.attributes)
-    number = counted(attributes, "attribute")
+    number = counted(len(model.schema.attributes), "attribute")
     return f"{printable(model.schema.class_attribute.name)}: naive Bayes over {number}"
 
 

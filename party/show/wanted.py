@@ -40,7 +40,6 @@ class FittingDesign:
 
 
 def choices_json(odds: Fraction, share: Fraction, found: Sequence[FittingDesign]) -> dict[str, object]:
-    """Return it for programs."""
     rows = [
         {
             "of": each.of if isinstance(each.of, int) else each.of.value,

@@ -6,6 +6,7 @@ upward. A tree has its root at the left, a box per node, the classes of its reco
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import count
 from math import ceil, floor, log10
 from typing import Any, NamedTuple
 
@@ -52,12 +53,10 @@ def class_words(classes: Sequence[str]) -> dict[str, object]:
 
 
 def legend_height(classes: int) -> int:
-    """Return where a drawing goes on below the legend of this many classes."""
     return EDGE + min(classes, _CLASS_LEGEND) * _LEGEND_ROW + EDGE
 
 
 def shortened(text: str, cells: int) -> str:
-    """Return a text that is not wider than this many columns of a terminal."""
     if cell_len(text) <= cells:
         return text
     while cell_len(text) >= cells:
@@ -114,19 +113,10 @@ def intervals_svg(title: str, shares: Sequence[Interval], mark: float | None = N
 
 def _ticks(low: float, high: float) -> list[float]:
     """Return round numbers at equal distances, the first at most `low` and the last at least `high`."""
-    span = max(high - low, 1e-9)
-    return next(ticks for step in _steps(span) if len(ticks := _multiples(step, low, high)) <= _MOST_TICKS + 1)
-
-
-def _steps(span: float) -> Iterator[float]:
-    power = 10.0 ** floor(log10(span / _MOST_TICKS))
-    while True:
-        yield from (power, 2 * power, 5 * power)
-        power *= 10
-
-
-def _multiples(step: float, low: float, high: float) -> list[float]:
-    first, last = floor(low / step), max(ceil(high / step - 1e-9), floor(low / step) + 1)
+    least = floor(log10(max(high - low, 1e-9) / _MOST_TICKS))
+    steps = (digit * 10.0**power for power in count(least) for digit in (1, 2, 5))
+    ends = ((step, floor(low / step), max(ceil(high / step - 1e-9), floor(low / step) + 1)) for step in steps)
+    step, first, last = next(each for each in ends if each[2] - each[1] <= _MOST_TICKS)
     return [step * k for k in range(first, last + 1)]
 
 
@@ -189,7 +179,6 @@ def sets_svg(title: str, columns: ResultColumns, threshold: float, *, alone: boo
 
 
 def joint_svg(found: JointItemsets, most_items: int | None = None) -> str:
-    """Return a drawing of what two parties have found together, of sets of this many items at most."""
     if not found.has_counts:
         raise InputError("these sets have no counts to draw: print them by `cotally show`")
     return sets_svg(joint_title(found), sets_of(up_to(found, most_items)), float(found.threshold))
@@ -211,17 +200,11 @@ class _Point(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _Line:
-    name: str
-    points: Sequence[_Point]
-
-
-@dataclass(frozen=True)
 class _Panel:
-    """Lines over one axis; what is said above it, what stands at which share of its width, and what the axis is."""
+    """Named lines over an axis, what is said above it, what stands at which share of its width, and what it is."""
 
     said: str
-    lines: Sequence[_Line]
+    lines: Sequence[tuple[str, Sequence[_Point]]]
     width: int
     ticks: Sequence[tuple[float, str]]
     under: str = ""
@@ -229,8 +212,7 @@ class _Panel:
 
 
 def _curves_svg(title: str, panels: Sequence[_Panel]) -> str:
-    """Return a drawing, part of a page."""
-    named = max(bool(panel.said) + sum(bool(line.name) for line in panel.lines) for panel in panels)
+    named = max(bool(panel.said) + sum(bool(name) for name, _ in panel.lines) for panel in panels)
     bottom = EDGE + named * _LEGEND_ROW + EDGE + _HIGH
     drawn, left = [], _LEFT
     for panel in panels:
@@ -268,13 +250,13 @@ def _drawn(panel: _Panel, left: int, bottom: int) -> dict[str, object]:
                     if each.error
                     else {"low": ""}
                 )
-                for each in line.points
+                for each in points
             ],
         }
-        for number, line in enumerate(panel.lines)
+        for number, (_, points) in enumerate(panel.lines)
     ]
     legend = [(panel.said, "")] * bool(panel.said)
-    legend += [(line.name, COLOURS[number]) for number, line in enumerate(panel.lines) if line.name]
+    legend += [(name, COLOURS[number]) for number, (name, _) in enumerate(panel.lines) if name]
     rows = enumerate(legend)
     return {
         "left": left,
@@ -300,14 +282,13 @@ class WindowPoint:
 
 
 def windows_svg(title: str, points: Sequence[WindowPoint]) -> str:
-    """Return a drawing, part of a page, of runs in the order of their windows."""
     places = [(k + 0.5) / len(points) for k in range(len(points))]
     shares = {
         "accuracy": [point.accuracy for point in points],
         "cost ratio": [point.cost for point in points],
     }
     lines = [
-        _Line(name, [_Point(x, y, f"{name} {y:.3f}") for x, y in zip(places, each, strict=True) if y is not None])
+        (name, [_Point(x, y, f"{name} {y:.3f}") for x, y in zip(places, each, strict=True) if y is not None])
         for name, each in shares.items()
     ]
     ticks = [(x, point.window) for x, point in zip(places, points, strict=True)]
@@ -315,18 +296,16 @@ def windows_svg(title: str, points: Sequence[WindowPoint]) -> str:
 
 
 def quality_drawings(table: ScoreTable, classes: Sequence[str]) -> Iterator[Drawing]:
-    """Yield a drawing of what scores select, find and promise, where there are some."""
     if table.scores is not None and table.curve():
         yield Drawing(_CURVES, quality_svg(_CURVES, table, classes))
 
 
 def quality_svg(title: str, table: ScoreTable, classes: Sequence[str]) -> str:
-    """Return a drawing, part of a page, of what scores select and find, and of what they promise."""
     name, curve = printable(classes[table.ranked]), table.curve()
     ticks = [(tick, f"{tick:.0%}") for tick in _TICKS[::2]]
 
     def panel(said: str, under: str, points: Sequence[_Point]) -> _Panel:
-        return _Panel(said, [_Line("", points)], _SQUARE, ticks, under, diagonal=True)
+        return _Panel(said, [("", points)], _SQUARE, ticks, under, diagonal=True)
 
     texts = [f"{p.selected:.1%} selected: {p.found:.1%} of {name}, {p.false_alarms:.1%} of others" for p in curve]
     kept = [(each, each.share) for each in table.calibration() if each.share is not None]
@@ -422,6 +401,7 @@ def tree_svg(tree: Tree, levels: int | None = None, *, alone: bool = True) -> st
         (EDGE + place.depth * (_BOX + _ROOM), top + round(position * _LEVEL))
         for place, position in zip(places, across, strict=True)
     ]
+    middle = _HEIGHT // 2
     names = [printable(name) for name in references(tree.schema.attributes)]
     classes = [printable(value) for value in tree.schema.class_attribute.values]
     words: dict[str, object] = class_words(classes) | {
@@ -432,9 +412,9 @@ def tree_svg(tree: Tree, levels: int | None = None, *, alone: bool = True) -> st
         "box": _BOX,
         "box_height": _HEIGHT,
         "links": [
-            _link(corners[place.parent], corner)
-            for place, corner in zip(places, corners, strict=True)
-            if place.parent is not None
+            f"M{corners[parent][0] + _BOX} {corners[parent][1] + middle}h{_ROOM // 2}V{y + middle}H{x}"
+            for parent, (x, y) in zip((place.parent for place in places), corners, strict=True)
+            if parent is not None
         ],
         "boxes": [_box(place, corner, names, classes) for place, corner in zip(places, corners, strict=True)],
     }
@@ -456,11 +436,6 @@ def _places(tree: Tree, levels: int | None) -> Iterator[_Place]:
             below = [(depth + 1, child, value, number) for value, child in zip(values, node.children, strict=True)]
             pending += reversed(below)
         number += 1
-
-
-def _link(parent: tuple[int, int], child: tuple[int, int]) -> str:
-    middle = _HEIGHT // 2
-    return f"M{parent[0] + _BOX} {parent[1] + middle}h{_ROOM // 2}V{child[1] + middle}H{child[0]}"
 
 
 def _box(place: _Place, corner: tuple[int, int], names: Sequence[str], classes: Sequence[str]) -> dict[str, object]:
@@ -487,12 +462,11 @@ def _box(place: _Place, corner: tuple[int, int], names: Sequence[str], classes: 
 
 
 def _bar(node: Node, x: int) -> Iterator[dict[str, object]]:
-    """Yield the parts of a node's bar: of each class as wide as its share of the records."""
-    counts = [max(count, 0.0) for count in (node.tenths if isinstance(node, Leaf) and node.tenths else node.counts)]
+    counts = [max(each, 0.0) for each in (node.tenths if isinstance(node, Leaf) and node.tenths else node.counts)]
     total, start = sum(counts), float(x + 1)
-    for number, count in enumerate(counts):
-        if count:
-            wide = (_BOX - 2) * count / total
+    for number, held in enumerate(counts):
+        if held:
+            wide = (_BOX - 2) * held / total
             yield {"x": f"{start:.1f}", "width": f"{wide:.1f}", "number": number}
             start += wide
 
@@ -507,18 +481,11 @@ class ModelDisplay:
     levels: bool = True
 
 
-_TREE = ModelDisplay(lambda tree, levels, marked: [Branches(tree_lines(tree, levels, marked))], tree_svg, to_dot)
-_BAYES = ModelDisplay(
-    lambda model, _levels, _marked: bayes_parts(model), lambda model, _levels: bayes_svg(model), levels=False
-)
-_ITEMSETS = ModelDisplay(lambda found, levels, _marked: joint_parts(found, levels), joint_svg)
-
-
 def shown(model: KeptResult) -> ModelDisplay:
     match model:
         case Tree():
-            return _TREE
+            return ModelDisplay(lambda tree, *how: [Branches(tree_lines(tree, *how))], tree_svg, to_dot)
         case NaiveBayes():
-            return _BAYES
+            return ModelDisplay(lambda bayes, *_: bayes_parts(bayes), lambda bayes, _: bayes_svg(bayes), levels=False)
         case JointItemsets():
-            return _ITEMSETS
+            return ModelDisplay(lambda found, levels, _: joint_parts(found, levels), joint_svg)

@@ -46,8 +46,12 @@ def page_file(name: str) -> str:
 
 
 _MARKDOWN = (".md", ".markdown")
-PAGES = (".html", ".htm", *_MARKDOWN)
-"""How the names of pages may end."""
+_PAGES = (".html", ".htm", *_MARKDOWN)
+
+
+def check_page_name(option: str, path: Path | None) -> None:
+    if path is not None and path.suffix.lower() not in _PAGES:
+        raise InputError(f"{option} {path} must end in one of {', '.join(_PAGES)}")
 
 
 def as_html(page: Document, refresh: int | None = None) -> str:
@@ -75,7 +79,6 @@ def as_markdown(page: Document) -> str:
 
 
 def _image(svg: str) -> str:
-    """Return an address that holds a drawing of a page."""
     alone = svg.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
     return f"data:image/svg+xml;base64,{base64.b64encode(alone.encode()).decode()}"
 

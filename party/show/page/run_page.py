@@ -17,6 +17,7 @@ from party.records.json_codec import to_json
 from party.records.ledger import date_text
 from party.records.run_file import TrainReport
 from party.records.tally import Dealings
+from party.settings.job import unused_terms
 from party.settings.party import Acceptance
 from party.show.assessment import (
     SOLVED,
@@ -61,9 +62,8 @@ from protocols.learning.impurity import importances, informations
 from protocols.learning.naive_bayes import NaiveBayes, beats_commonest, beats_when_tested, commonest_share
 from protocols.learning.tree import TENTHS, Tree
 from protocols.secret_tree.deduction import Follows
-from protocols.secret_tree.held_out import NO_TENTH, LeafStatement
-from protocols.tables import Attribute
-from protocols.terms import ALL, NOISE, OMEGA, Learner, Leaves, Method, Terms
+from protocols.secret_tree.held_out import NO_TENTH
+from protocols.terms import ALL, NOISE, OMEGA, Learner, Leaves, Method, Terms, fixed_terms
 
 IMPORTANCE = "Which attributes matter"
 _BEST = RuleThreshold("confidence", Fraction(1, 2))
@@ -82,7 +82,6 @@ def _informing(model: NaiveBayes) -> PageSection:
 
 
 def rules_sections(found: JointItemsets, most_items: int | None) -> list[PageSection]:
-    """Return the frequent sets of at most this many items, drawn and as a table, and the surest rules."""
     if not found.has_counts:
         return [PageSection("sets", "The frequent itemsets", list(uncounted_lines(found, most_items)))]
     rules = rules_of(found, _BEST)
@@ -169,12 +168,11 @@ class Finished:
 
 
 _Rows = list[tuple[str, str]]
-_Part = tuple[str, str, Sequence[ReportPart]]
 
 
 def page_of_run(finished: Finished, levels: int | None = None) -> Document:
     title, found = _model_sections(finished.model, levels)
-    windows, run = _windows(finished), finished.assessment
+    run = finished.assessment
     spent = [
         *revealed_lines(run.terms, finished.run.revealed),
         *noise_lines(run),
@@ -189,58 +187,43 @@ def page_of_run(finished: Finished, levels: int | None = None) -> Document:
         ("Ledger", f"{finished.entries:,} entries, the last {finished.head.hex()}"),
     ]
     said = "The other party's page shows the same run, digest and certificates."
-    annex: list[_Part] = [
-        ("quality", "How good it is on people held out", [*_quality(finished)]),
-        ("windows", "Runs that differ in their windows", windows),
-        ("learned", "What each side has learned in all runs over this data set", learned),
-        ("privacy", "What our disguised copy reveals of a single person", _privacy(finished)),
-        ("names", "The names that crossed", [] if _fits(finished) else [Pairs(list(_names(finished, whole=True)))]),
-        ("time", "What it took", [] if finished.costs is None else _costs(finished.costs)),
-        ("checks", "What can be compared", [said, Pairs(rows)]),
+    names = [] if _fits(finished) else [Pairs(list(_names(finished, whole=True)))]
+    signed = [
+        PageSection("built", "What was built, and by whom", [Pairs(_built(finished))]),
+        PageSection("crossed", "What crossed, and nothing else", [Pairs([*_crossed(finished)])]),
+        PageSection("deduced", "What can be deduced of people", [*_deduced(finished)]),
+        PageSection("deviating", "What a partner that deviates could have done", [*_deviating(finished, run)]),
+        PageSection("signature", "Signed", [Pairs([(each, "") for each in ("Name", "Date", "Signature")])]),
+        PageSection("worth", "What it is worth", [Pairs(_worth(finished))]),
     ]
-    signed: list[_Part] = [
-        ("built", "What was built, and by whom", [Pairs(_built(finished))]),
-        ("crossed", "What crossed, and nothing else", [Pairs([*_crossed(finished)])]),
-        ("deduced", "What can be deduced of people", [*_deduced(finished)]),
-        ("deviating", "What a partner that deviates could have done", [*_deviating(finished, run)]),
-        ("signature", "Signed", [Pairs([(each, "") for each in ("Name", "Date", "Signature")])]),
-        ("worth", "What it is worth", [Pairs(_worth(finished))]),
+    annex = [
+        PageSection("quality", "How good it is on people held out", [*_quality(finished)]),
+        PageSection("windows", "Runs that differ in their windows", _windows(finished)),
+        PageSection("learned", "What each side has learned in all runs over this data set", learned),
+        PageSection("privacy", "What our disguised copy reveals of a single person", _privacy(finished)),
+        PageSection("names", "The names that crossed", names),
+        PageSection("time", "What it took", [] if finished.costs is None else _costs(finished.costs)),
+        PageSection("checks", "What can be compared", [said, Pairs(rows)]),
     ]
-    return Document(
-        title, [*(PageSection(*each) for each in signed), *found, *(PageSection(*each) for each in annex if each[2])]
-    )
+    return Document(title, [*signed, *found, *(each for each in annex if each.parts)])
 
 
 def card_of_run(finished: Finished, levels: int | None = None) -> Document:
-    """Return the model's card, for who is to use it: what it is, for what, how good, and what it says of people."""
     title, found = _model_sections(finished.model, levels)
-    rules, run = isinstance(finished.model, JointItemsets), finished.run
-    held = f"{run.tests:,} people, chosen by chance, whom it was not learned from" if run.tests else "nobody"
-    sections: list[_Part] = [
-        (
-            "details",
-            "What it is",
-            [
-                Pairs(
-                    [
-                        *_built(finished),
-                        ("The model", _model_text(finished.model)),
-                        ("Digest", finished.model.digest().hex()),
-                    ]
-                )
-            ],
-        ),
-        ("use", "What it is for", [_RULES_SAY if rules else _CLASSES_SAY]),
-        ("limits", "What it is not for", [*_LIMITS]),
-        (
-            "data",
-            "What it was learned from, and tested on",
-            [Pairs([*_names(finished, whole=True), ("Tested on", held)])],
-        ),
-        ("worth", "How good it is", [Pairs(_worth(finished)), *_quality(finished)]),
-        ("people", "What it says of the people whom it was learned from", [*_deduced(finished)]),
+    model, tests = finished.model, finished.run.tests
+    use = _RULES_SAY if isinstance(model, JointItemsets) else _CLASSES_SAY
+    details = [*_built(finished), ("The model", _model_text(model)), ("Digest", model.digest().hex())]
+    held = f"{tests:,} people, chosen by chance, whom it was not learned from" if tests else "nobody"
+    data = [*_names(finished, whole=True), ("Tested on", held)]
+    sections = [
+        PageSection("details", "What it is", [Pairs(details)]),
+        PageSection("use", "What it is for", [use]),
+        PageSection("limits", "What it is not for", [*_LIMITS]),
+        PageSection("data", "What it was learned from, and tested on", [Pairs(data)]),
+        PageSection("worth", "How good it is", [Pairs(_worth(finished)), *_quality(finished)]),
+        PageSection("people", "What it says of the people whom it was learned from", [*_deduced(finished)]),
     ]
-    return Document(f"Model card: {title}", [*(PageSection(*each) for each in sections), *found])
+    return Document(f"Model card: {title}", [*sections, *found])
 
 
 _CLASSES_SAY = (
@@ -341,24 +324,19 @@ def _names(finished: Finished, *, whole: bool) -> Iterator[tuple[str, str]]:
     for side in (finished.party, finished.run.peer.name):
         own = [each for each in columns if each.party == side]
         values = f"their {sum(each.size for each in own):,} values, in the annex"
-        names = ", ".join(each.name for each in own)
-        text = "; ".join(map(_column_text, own)) if whole else f"{names}, and {values}"
-        yield (
-            f"Names of {side}",
-            printable(text if len(text) <= _ROOM or whole else f"of {len(own)} columns, and {values}"),
-        )
-
-
-def _column_text(column: Attribute) -> str:
-    marks = "" if not column.missing.marks else f"; missing: {', '.join(column.missing.marks)}"
-    return f"{column.name} ({', '.join(column.values)}{marks})"
+        text = f"{', '.join(each.name for each in own)}, and {values}"
+        if whole:
+            marks = (f"; missing: {', '.join(each.missing.marks)}" if each.missing.marks else "" for each in own)
+            text = "; ".join(f"{c.name} ({', '.join(c.values)}{m})" for c, m in zip(own, marks, strict=True))
+        elif len(text) > _ROOM:
+            text = f"of {len(own)} columns, and {values}"
+        yield f"Names of {side}", printable(text)
 
 
 _ROOM = 700  # characters of a row of the page that is signed
 
 
 def _fits(finished: Finished) -> bool:
-    """Return whether all names have room on the page that is signed."""
     return all(len(text) <= _ROOM for _, text in _names(finished, whole=True))
 
 
@@ -405,7 +383,6 @@ def _answers(finished: Finished) -> Iterator[str]:
 
 
 def _deviating(finished: Finished, run: Assessment) -> Iterator[str]:
-    """Say what the peer could have done that the protocol does not allow, beside what any run lets it do."""
     can = deviations_of(run)
     if finished.dealings.alignments:
         can.append("list guessed ids and, with some that it knows, learn what lets it try any id at home")
@@ -418,14 +395,11 @@ def _deviating(finished: Finished, run: Assessment) -> Iterator[str]:
 
 def _built(finished: Finished) -> _Rows:
     run, model, owners = finished.run, finished.model, " and ".join(finished.run.begun.label.owners)
+    names = [] if isinstance(model, JointItemsets) else [model.schema.class_attribute.name]
     return [
         ("Parties", f"{finished.party} (whose page this is) and {run.peer.name}"),
         ("Data set", f"{printable(run.begun.dataset)}, {run.begun.records:,} people of whom both sides had a record"),
-        *(
-            []
-            if isinstance(model, JointItemsets)
-            else [("Class", f"{printable(model.schema.class_attribute.name)}, held by {owners}")]
-        ),
+        *(("Class", f"{printable(name)}, held by {owners}") for name in names),
         ("Terms", _terms_text(run.begun.agreed)),
         ("Run", f"{run.begun.run}, began {run.began}, ended {run.ended}"),
     ]
@@ -436,17 +410,11 @@ def _class_values(model: KeptResult) -> Sequence[str]:
 
 
 def _terms_text(terms: Terms) -> str:
-    """Say all terms, those of rules among them, but for the class, and for what is off or not used by such a run."""
-    content = to_json(terms)
-    unused = {
-        *({"theta"} if not terms.disguises else ()),
-        *({"omega"} if not terms.ranks else ()),
-        *({"key_bits"} if not terms.encrypts else ()),
-        *({"seed"} if terms.hides_counts else ()),
-    }
+    """Say the terms that such a run has and uses, those of rules among them, but for the class and what is off."""
+    content, unused = to_json(terms), {"class_name", *unused_terms(terms), *fixed_terms(type(terms))}
     rules = content.pop("rules") or {}
-    every = {name: value for name, value in content.items() if name not in {"class_name", *unused}} | rules
-    named = every | ({"omega": "all"} if terms.ranks and terms.omega is ALL else {})
+    named = {name: value for name, value in content.items() if name not in unused} | rules
+    named |= {"omega": "all"} if terms.ranks and terms.omega is ALL else {}
     used = {name: value if isinstance(value, list) else [value] for name, value in named.items() if value not in _OFF}
     return printable(", ".join(f"{name} {' '.join(map(str, value))}" for name, value in used.items()))
 
@@ -486,7 +454,6 @@ def _worth(finished: Finished) -> _Rows:
 
 
 def _settled(run: FinishedRun, found: JointItemsets) -> Iterator[tuple[str, str]]:
-    """Say how many of the sets are known exactly, and how many of these counts were sent."""
     sides = {f"{each.party}.{each.name}": each.party for each in found.attributes}
     rules = run.begun.agreed.rules
     most = 0 if rules is None else rules.most_sets
@@ -503,7 +470,9 @@ def _settled(run: FinishedRun, found: JointItemsets) -> Iterator[tuple[str, str]
 
 
 def _windows(finished: Finished) -> list[ReportPart]:
-    runs = sorted(finished.alike, key=_window_order)
+    methods = (Method.RANDOMIZED, Method.HYBRID, Method.SMC)
+    alike = [(run, run.begun.agreed) for run in finished.alike]
+    runs = sorted(alike, key=lambda each: (methods.index(each[1].method), each[1].omega or OMEGA.high + 1))
     if len(runs) < 2 or finished.run.begun.agreed.learner is Learner.RULES or finished.assessment.terms.hides_counts:
         return []
     points = [
@@ -512,22 +481,16 @@ def _windows(finished: Finished) -> list[ReportPart]:
             _share(run.correct, run.tests),
             _share(run.counted, run.countable),
         )
-        for run, terms in ((run, run.begun.agreed) for run in runs)
+        for run, terms in runs
     ]
     label = "Accuracy and cost ratio against the window"
     said = "Runs over the same people that differ in method and window alone."
     heads = headed("<Window", "Accuracy", "Cost ratio", "Secure counts")
     rows = [
         (point.window, _told_share(point.accuracy), _told_share(point.cost), f"{run.counted:,}")
-        for point, run in zip(points, runs, strict=True)
+        for point, (run, _) in zip(points, runs, strict=True)
     ]
     return [Drawing(label, windows_svg(label, points)), Grid(heads, rows, title=label), said]
-
-
-def _window_order(run: FinishedRun) -> tuple[int, int]:
-    methods = (Method.RANDOMIZED, Method.HYBRID, Method.SMC)
-    terms = run.begun.agreed
-    return methods.index(terms.method), OMEGA.high + 1 if terms.omega is ALL else terms.omega
 
 
 def _share(part: float | None, whole: int | None) -> float | None:
@@ -545,8 +508,7 @@ def _deviations(finished: Finished) -> tuple[float, float]:
 
 
 def _accuracy(finished: Finished) -> _Rows:
-    run = finished.run
-    tests = run.tests
+    run, tests = finished.run, finished.run.tests
     if run.correct is None or not tests:
         why = "only the party that holds the class can estimate it" if tests else "no records were held out"
         return [("Accuracy", f"not known: {why}")]
@@ -560,26 +522,21 @@ def _accuracy(finished: Finished) -> _Rows:
 
 
 def _scores(finished: Finished) -> _Rows:
-    """Say what crossed of the held-out records: how many have what is said of them, by their class."""
     scores = finished.run.scores
     if scores is None:
         return []
     names = [printable(each) for each in _class_values(finished.model)]
 
-    def said(row: LeafStatement) -> str:
+    told = []
+    for row, cells in scores.rows:
         score = "" if row.tenth == NO_TENTH else f" with a share of {row.tenth / TENTHS:.1f} {names[1]}"
-        return f"classified {names[row.label]}{score}"
-
-    text = "; ".join(
-        f"{said(row)}: " + ", ".join(f"{n:,} {name}" for n, name in zip(cells, names, strict=True))
-        for row, cells in scores.rows
-    )
+        people = ", ".join(f"{n:,} {name}" for n, name in zip(cells, names, strict=True))
+        told.append(f"classified {names[row.label]}{score}: {people}")
     off = f"with noise of a standard deviation of {sqrt(2 * scores.law.variance):.0f} in each, so they need not add up"
-    return [("Held-out records", f"{text} ({off})")]
+    return [("Held-out records", f"{'; '.join(told)} ({off})")]
 
 
 def _quality(finished: Finished) -> Iterator[ReportPart]:
-    """Show the confusion matrix of a tree alone and, where it ranks people, what thresholds select and find."""
     scores, classes = finished.run.scores, _class_values(finished.model)
     if scores is None:
         return
@@ -609,9 +566,8 @@ def _privacy(finished: Finished) -> list[ReportPart]:
         strengths = finished.run.copy.odds.items()
         odds = ", ".join(f"{printable(name)} {f'{each} to 1' if each else 'infinite'}" for name, each in strengths)
         return [_GONE, f"Odds of a true value against any one other: {odds}."]
-    counts = (
-        [_NOT_COUNTS] if finished.assessment.terms.counts_exactly and not finished.assessment.terms.hides_counts else []
-    )
+    terms = finished.assessment.terms
+    counts = [_NOT_COUNTS] if terms.counts_exactly and not terms.hides_counts else []
     said = [*counts, reading_line(copy.read), *summary_lines(copy.found), *known_or_none(copy.found)]
     shown = figures(copy.found)
     return [*said, *shown, *([_KEEP] if shown else [])]

@@ -84,6 +84,9 @@ def page_of_survey(survey: SurveyTold) -> Document:
     def audit(each: AskedFile) -> list[str]:
         return audit_lines(each.audited, shown_names(each.sample.questionnaire))
 
+    def known(each: AskedFile) -> list[ReportPart]:
+        return [*known_or_none(each.found), known_grid(each.found)]
+
     records = sum(len(each.sample.codes) for each in survey.files)
     return Document(
         f"Survey of {records:,} respondents",
@@ -92,11 +95,7 @@ def page_of_survey(survey: SurveyTold) -> Document:
             PageSection("answers", "What the answers say", list(_answers(survey))),
             *_learned(survey),
             PageSection("privacy", "What a response reveals of a single person", _of_each(survey, _privacy)),
-            PageSection(
-                "known",
-                "Where a personal answer is known",
-                _of_each(survey, lambda each: [*known_or_none(each.found), known_grid(each.found)]),
-            ),
+            PageSection("known", "Where a personal answer is known", _of_each(survey, known)),
             PageSection("mining", "What is left after mining", list(_after_mining(survey))),
             PageSection("audit", "Whether answers are disguised as declared", [*_of_each(survey, audit), "", TRIED]),
             checks([file for each in survey.files for file in (each.answers, each.design)]),
@@ -119,18 +118,14 @@ def _asked(survey: SurveyTold) -> Iterator[ReportPart]:
 
 
 def _answers(survey: SurveyTold) -> Iterator[ReportPart]:
-    random = [
-        at_random_line(each.sample.questionnaire, each.at_random) for each in survey.files if each.at_random is not None
-    ]
-    several = len(survey.files) > 1
-    text = (
-        ["Each file is taken for a sample of one population: the surer its share, the more it counts."]
-        if several
-        else []
-    )
-    if several and any(each.sample.questionnaire.controls for each in survey.files):
-        text.append("Where files are combined nothing is corrected for random answers.")
-    yield from [*random, *text, UNBIASED]
+    for each in survey.files:
+        if each.at_random is not None:
+            yield at_random_line(each.sample.questionnaire, each.at_random)
+    if len(survey.files) > 1:
+        yield "Each file is taken for a sample of one population: the surer its share, the more it counts."
+        if any(each.sample.questionnaire.controls for each in survey.files):
+            yield "Where files are combined nothing is corrected for random answers."
+    yield UNBIASED
     shares = [finding for column in survey.columns for finding in column.findings]
     if shares:
         yield Drawing("Shares and their intervals", _drawn(survey, "Shares and their intervals", shares))
@@ -166,13 +161,13 @@ def _grid(survey: SurveyTold, title: str, findings: Sequence[Finding]) -> Grid:
         rows = [[*row, *more] for row, more in zip(rows, cells, strict=True)]
     if any(isinstance(finding.estimate, CombinedEstimate) for finding in findings):
         heads += headed("Weights of files:3", "Chi-square:3")
-        rows = [[*row, *_combination(finding)] for row, finding in zip(rows, findings, strict=True)]
+        found = [finding.estimate for finding in findings]
+        cells = [
+            [weights_text(each), chi_square_text(each)] if isinstance(each, CombinedEstimate) else ["", ""]
+            for each in found
+        ]
+        rows = [[*row, *more] for row, more in zip(rows, cells, strict=True)]
     return Grid(heads, rows, title=title)
-
-
-def _combination(finding: Finding) -> list[str]:
-    found = finding.estimate
-    return [weights_text(found), chi_square_text(found)] if isinstance(found, CombinedEstimate) else ["", ""]
 
 
 def _learned(survey: SurveyTold) -> Iterator[PageSection]:
@@ -243,6 +238,7 @@ class BasketsTold:
 
 
 def page_of_baskets(report: BasketsTold) -> Document:
+    audited = [*audit_lines(report.audited), "", TRIED]
     return Document(
         f"{len(report.sent):,} disguised baskets",
         [
@@ -250,9 +246,7 @@ def page_of_baskets(report: BasketsTold) -> Document:
             PageSection("answers", "What the baskets say", list(_said(report))),
             PageSection("privacy", "What a basket reveals of a single person", basket_privacy_parts(report.disclosed)),
             PageSection("known", "Where items of a basket are known", [_KNOWN]),
-            PageSection(
-                "audit", "Whether baskets are disguised as declared", [*audit_lines(report.audited), "", TRIED]
-            ),
+            PageSection("audit", "Whether baskets are disguised as declared", audited),
             checks([report.baskets, report.design]),
         ],
     )

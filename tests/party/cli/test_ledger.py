@@ -29,7 +29,7 @@ from party.keys.keystore import SECRET_FILE, load_secret
 from party.keys.passphrase import write_secret
 from party.records.ledger import LEDGER_FILE, open_ledger
 from party.show.ledger import NOTHING_YET
-from party.show.log import log_event, start_log, stop_log
+from party.show.log import node_log, start_log, stop_log
 from party.show.parties import expiry_lines
 from protocols.errors import InputError
 from protocols.terms import ALL, KEY_FLOOR, Counting
@@ -240,9 +240,9 @@ def test_a_log_that_is_moved_away_is_begun_again_and_a_full_disk_stops_nobody(
 ) -> None:
     log = tmp_path / "log"
     handler = start_log(str(log))
-    log_event("one")
+    node_log.info("one")
     log.rename(tmp_path / "log.1")
-    log_event("two")
+    node_log.info("two")
     assert log.read_text().endswith("info two\n")
 
     def full(_: str) -> None:
@@ -250,7 +250,7 @@ def test_a_log_that_is_moved_away_is_begun_again_and_a_full_disk_stops_nobody(
 
     assert isinstance(handler, logging.StreamHandler)
     monkeypatch.setattr(handler.stream, "write", full, raising=False)
-    log_event("three")
+    node_log.info("three")
     monkeypatch.undo()
     stop_log(handler)
 
@@ -261,10 +261,10 @@ def test_a_log_whose_folder_goes_loses_events_and_nothing_else_and_is_its_owners
     log.parent.mkdir()
     handler = start_log(str(log))
     shutil.rmtree(log.parent)
-    log_event("two")
+    node_log.info("two")
     assert not log.parent.exists()
     log.parent.mkdir()
-    log_event("three")
+    node_log.info("three")
     stop_log(handler)
     assert log.read_text().endswith("info three\n")
     assert log.stat().st_mode & 0o777 == 0o600

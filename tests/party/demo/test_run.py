@@ -28,7 +28,7 @@ from party.records.run_file import TrainReport
 from party.settings.job import read_job
 from party.settings.party import read_party_config
 from party.show.document import Block, laid_out
-from party.show.progress import Step
+from party.show.progress import Display, Step
 from party.show.runs import short_tree
 from protocols.errors import InputError
 from protocols.learning.tree import Leaf, Tree
@@ -43,7 +43,7 @@ FORMATS = Path(__file__).parents[3].joinpath("party", "FORMATS.md").read_text()
 
 
 @dataclass
-class Shown:
+class Shown(Display):
     """Takes the place of a terminal."""
 
     lines: list[str] = field(default_factory=list)

@@ -162,7 +162,7 @@ def test_a_forecast_reads_as_one_line_with_what_it_supposes() -> None:
 
 def test_a_line_that_cannot_be_is_refused() -> None:
     for rate, delay in [(0.0, 0.0), (-1.0, 0.0), (nan, 0.0), (1e8, -0.1), (1e8, nan), (1e8, inf)]:
-        with pytest.raises(InputError, match="line"):
+        with pytest.raises(InputError, match=r"megabits must be more than 0|delay must be 0 or more"):
             Line(rate, delay)
 
 

@@ -510,6 +510,14 @@ def test_naive_bayes_has_its_chances_what_each_attribute_tells_and_its_accuracy(
     assert f"Commonest class</dt><dd>{max(prior):.3f} of the training records" in text
 
 
+@pytest.mark.parametrize("kind", OTHERS)
+def test_terms_that_such_a_run_cannot_have_are_left_out(models_told: Callable[[str], Finished], kind: str) -> None:
+    finished = models_told(kind)
+    (line,) = [line for line in page_markdown(finished).splitlines() if re.search(r"min.?_leaf", line)]
+    assert not re.search("impurity|splits|leaves|weights", line)
+    assert ("seed" in line) == (kind == "naive Bayes")
+
+
 def test_under_noise_naive_bayes_counts_one_level(models_told: Callable[[str], Finished]) -> None:
     finished = models_told("naive Bayes")
     page = as_html(page_of_run(on_terms(finished, noise="4")))
