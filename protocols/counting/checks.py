@@ -54,8 +54,7 @@ class Plausibility:
         key = (columns, len(columns), live)
         if key not in self._bounds:
             alarm = alarm_of(len(columns), self._values)
-            sent = {at for at, column in enumerate(self._view.peer_columns) if column in columns}
-            touched = [k for k, group in enumerate(self._view.design.groups) if not sent.isdisjoint(group)]
+            touched = [k for k, group in enumerate(self._view.design.groups) if not columns.isdisjoint(group)]
             self._bounds[key] = error_bound(self._view.design, touched, live, alarm)
         return self._bounds[key]
 

@@ -79,7 +79,7 @@ def alarm_of_windows(schema: Schema, size: int) -> float:
 
 def misfit(view: View, query: Query, answer: Answer) -> Misfit:
     """Compare the counts received at the root with what the peer's copy says."""
-    groups = [[view.peer_columns[column] for column in group] for group in view.design.groups]
+    groups = view.design.groups
     tables = dict(zip(query.candidates, answer.tables, strict=True))
     label = view.schema.class_index
     found = Misfit(0.0, 0, 0.0)

@@ -1,14 +1,15 @@
 """Counting on one whole table: plain ID3, and the reference for every other engine."""
 
 from collections.abc import Sequence
+from math import prod
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from protocols.counting.rows import rows_by_node, tally
+from protocols.counting.rows import NodeRows, count_together, place_of_each, split_by_value
 from protocols.counts import Answer, Correct, CountTable, Estimates, Learned, Query, positive_part, stacks
 from protocols.role import Role
-from protocols.tables import Codes, Floats, Schema
+from protocols.tables import Codes, Expression, Floats, Index, Schema
 
 
 class PlaintextEngine:
@@ -38,6 +39,33 @@ class PlaintextEngine:
         """Count the test records whose class the model predicts."""
         yield from ()
         return Correct(float((model.predict(self._test) == self._test[:, self._schema.class_index]).sum()))
+
+
+def rows_by_node(codes: Codes) -> NodeRows[Index]:
+    """Return the rows of each node, of a table in which every row is one record or one guess."""
+
+    def branches(rows: Index, node: Expression, column: int) -> dict[int, Index]:
+        del node
+        return {value: rows[places] for value, places in split_by_value(codes[rows, column]).items()}
+
+    return NodeRows(lambda: np.arange(len(codes), dtype=np.intp), branches, np.zeros(0, dtype=np.intp))
+
+
+def tally(codes: Codes, nodes: Sequence[Index], queries: Sequence[Query], schema: Schema) -> list[Answer]:
+    """Count the rows of every node, one pass per candidate over all nodes that ask for it."""
+
+    def join(positions: Sequence[int]) -> tuple[Index, Index, int]:
+        joined = [nodes[position] for position in positions]
+        return np.concatenate(joined), place_of_each(joined), len(joined)
+
+    def count(candidate: int, joined: tuple[Index, Index, int]) -> NDArray[np.int64]:
+        rows, node, number = joined
+        shape = (number, schema.attributes[candidate].size, schema.classes)
+        keys = (node * shape[1] + codes[rows, candidate]) * shape[2] + codes[rows, schema.class_index]
+        return np.bincount(keys, minlength=prod(shape)).reshape(shape)
+
+    counted = count_together(queries, [None] * len(queries), join, count)
+    return [Answer(tuple(tables)) for tables in counted]
 
 
 class ProjectedEstimates:

@@ -1,22 +1,14 @@
-"""What one party counts on: its view of the records, and the expanded table of guesses at the true ones (DESIGN 5.1).
-
-A view is what one party can count on: its own columns as they are, the peer's as they were sent (Hybrid 3.1: `D_1`,
-`D_2`).
-
-A disguised record together with a guess of its coins is one candidate for the true record. Every record contributes
-one row per guess; the true row is among them. Any count is then a sum of row weights over the rows that satisfy `E`,
-and only the weights differ: numbers for estimates, ciphertexts for exact counts.
-"""
+"""What one party counts on: its own columns as they are, the peer's as they were sent (Hybrid 3.1: `D_1`, `D_2`)."""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Sized
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from protocols.counts import Answer, Query
+from protocols.counts import Query
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.tables import ROOT, Codes, Expression, Index, Schema
 
@@ -110,21 +102,20 @@ def place_of_each(nodes: Sequence[Sized]) -> Index:
 class View:
     """Joint codes as one party sees them.
 
-    `codes` is records by `schema.columns`. Column `peer_columns[j]` was disguised as column `j` of `design`; all other
-    columns are the party's own. A party that has no copy of the peer's columns (method `smc`) holds zeros there.
+    `codes` is records by `schema.columns`, and so is `design`, by which the peer's were disguised; the party's own are
+    plain. A party that has no copy of the peer's columns (method `smc`) holds zeros there.
     """
 
     schema: Schema
     codes: Codes
     design: RelatedDesign
-    peer_columns: tuple[int, ...]
 
     def __len__(self) -> int:
         return len(self.codes)
 
     def rows(self, index: Index) -> "View":
         """Return the view of these records only."""
-        return View(self.schema, self.codes[index], self.design, self.peer_columns)
+        return View(self.schema, self.codes[index], self.design)
 
 
 def peer_columns(schema: Schema, party: str) -> tuple[int, ...]:
@@ -134,13 +125,17 @@ def peer_columns(schema: Schema, party: str) -> tuple[int, ...]:
 
 
 def make_view(schema: Schema, party: str, own: Codes, peer: Codes | None, design: RelatedDesign) -> View:
-    """Put a party's own codes (`schema.held_by`) beside the peer's disguised ones (`peer_columns`), if any."""
+    """Put a party's own codes (`schema.held_by`) beside the peer's disguised ones (`peer_columns`), if any.
+
+    `design` is by the columns that the peer sends.
+    """
     codes = np.zeros((len(own), len(schema.columns)), dtype=np.uint8)
     codes[:, list(schema.held_by(party))] = own
     columns = peer_columns(schema, party)
     if peer is not None:
         codes[:, list(columns)] = peer
-    return View(schema, codes, design, columns)
+    groups = tuple(tuple(columns[column] for column in group) for group in design.groups)
+    return View(schema, codes, replace(design, sizes=tuple(column.size for column in schema.columns), groups=groups))
 
 
 def view_of_copies(view: View, party: str, copy: Codes, design: RelatedDesign) -> View:
@@ -151,43 +146,11 @@ def view_of_copies(view: View, party: str, copy: Codes, design: RelatedDesign) -
     schema, own = view.schema, view.schema.held_by(party)[: copy.shape[1]]
     codes = view.codes.copy()
     codes[:, list(own)] = copy
-    joint = [
-        (tuple(sorted(columns[c] for c in group)), toss)
-        for each, columns in ((design, own), (view.design, view.peer_columns))
-        for group, toss in zip(each.groups, each.tossed or each.orders, strict=True)
-    ]
-    sizes = tuple(column.size for column in schema.columns)
-    groups, tossed = zip(*sorted(joint), strict=True) if joint else ((), ())
-    both = RelatedDesign(sizes, groups, design.theta, tossed)
-    return View(schema, codes, both, tuple(range(len(sizes))))
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class ExpandedTable:
-    """Candidate records over the joint columns; `record` and `pattern` say whose guess a row is."""
-
-    codes: Codes
-    record: Index
-    pattern: Index
-
-    def __len__(self) -> int:
-        return len(self.codes)
-
-
-def expand(codes: Codes, design: RelatedDesign, columns: Sequence[int]) -> ExpandedTable:
-    """Expand joint records, the viewer's own columns true: rows in the order of records, then patterns.
-
-    `columns` are joint ones, for each column of the peer's design.
-    """
-    guesses = design.pattern_coins().astype(np.int64)
-    rows = np.repeat(codes[:, None, :], len(guesses), axis=1)
-    for k, group in enumerate(design.groups):
-        for column in group:
-            sent = codes[:, columns[column], None].astype(np.int64)
-            rows[:, :, columns[column]] = (sent - guesses[:, k]) % design.sizes[column]
-    record = np.repeat(np.arange(len(codes), dtype=np.intp), len(guesses))
-    pattern_index = np.tile(np.arange(len(guesses), dtype=np.intp), len(codes))
-    return ExpandedTable(rows.reshape(-1, codes.shape[1]), record, pattern_index)
+    groups = (*(tuple(own[column] for column in group) for group in design.groups), *view.design.groups)
+    tosses = (toss for each in (design, view.design) for toss in each.tossed or each.orders)
+    joint = sorted((tuple(sorted(group)), toss) for group, toss in zip(groups, tosses, strict=True))
+    ordered, tossed = zip(*joint, strict=True) if joint else ((), ())
+    return View(schema, codes, RelatedDesign(view.design.sizes, ordered, design.theta, tossed))
 
 
 def merge_equal(codes: Codes) -> tuple[Codes, Index, NDArray[np.int64]]:
@@ -207,30 +170,3 @@ def _row_keys(codes: Codes) -> NDArray[np.void] | NDArray[np.int64]:
         packed *= size
         packed += column
     return packed
-
-
-def rows_by_node(codes: Codes) -> NodeRows[Index]:
-    """Return the rows of each node, of a table in which every row is one record or one guess."""
-
-    def branches(rows: Index, node: Expression, column: int) -> dict[int, Index]:
-        del node
-        return {value: rows[places] for value, places in split_by_value(codes[rows, column]).items()}
-
-    return NodeRows(lambda: np.arange(len(codes), dtype=np.intp), branches, np.zeros(0, dtype=np.intp))
-
-
-def tally(codes: Codes, nodes: Sequence[Index], queries: Sequence[Query], schema: Schema) -> list[Answer]:
-    """Count the rows of every node, one pass per candidate over all nodes that ask for it."""
-
-    def join(positions: Sequence[int]) -> tuple[Index, Index, int]:
-        joined = [nodes[position] for position in positions]
-        return np.concatenate(joined), place_of_each(joined), len(joined)
-
-    def count(candidate: int, joined: tuple[Index, Index, int]) -> NDArray[np.int64]:
-        rows, node, number = joined
-        shape = (number, schema.attributes[candidate].size, schema.classes)
-        keys = (node * shape[1] + codes[rows, candidate]) * shape[2] + codes[rows, schema.class_index]
-        return np.bincount(keys, minlength=prod(shape)).reshape(shape)
-
-    counted = count_together(queries, [None] * len(queries), join, count)
-    return [Answer(tuple(tables)) for tables in counted]

@@ -100,11 +100,6 @@ class RelatedDesign(OneKind):
         """`L` of every group: the number of its offsets."""
         return tuple(lcm(*(self.sizes[column] for column in group)) for group in self.groups)
 
-    @property
-    def patterns(self) -> int:
-        """Number of joint outcomes of a record's coins; check that they are few before listing them."""
-        return prod(self.orders)
-
     def truth(self, group: int) -> Fraction:
         """Chance `t` of the truth: theta, or by odds what has `theta : 1 - theta` against each lie of the coin."""
         return self._truths[group]
@@ -250,12 +245,6 @@ class RelatedDesign(OneKind):
     def _guesses(self, group: int, part: Expression) -> int:
         """Return `h`: the offsets that turn a reachable response into one that satisfies the part."""
         return self.orders[group] // self._period([term.column for term in part.terms])
-
-    def pattern_coins(self) -> Coins:
-        """Return the coins of every pattern (`patterns x groups`); pattern 0 is all truth."""
-        if not self.groups:
-            return np.zeros((1, 0), dtype=np.uint8)
-        return np.indices(self.orders, dtype=np.uint8).reshape(len(self.orders), -1).T
 
     def guess_weights(self, group: int) -> tuple[Fraction, ...]:
         """Weight of each guess of one group's coin (DESIGN 5.1): `w(0) = (1-q)/(t-q)`, `w(s) = -q/(t-q)`.

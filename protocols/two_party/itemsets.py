@@ -272,19 +272,15 @@ class _Plausible:
 
     def __init__(self, view: View) -> None:
         self._view = view
-        self._place = {column: place for place, column in enumerate(view.peer_columns)}
         self._values = sum(column.size for column in view.schema.columns)
 
     def __call__(self, expression: Expression, count: int) -> None:
         """Raise DeviationError where a count is further from its estimate than chance allows."""
-        theirs = frozenset(self._place)
-        own = expression.restricted(expression.columns - theirs)
-        rows = self._view.codes[own.satisfied_by(self._view.codes)][:, list(self._view.peer_columns)]
-        part = Expression(tuple(Term(self._place[t.column], t.value) for t in expression.restricted(theirs).terms))
-        design = self._view.design
-        touched = [group for group, _ in design.touched(part)]
-        bound = error_bound(design, touched, len(rows), alarm_of(len(expression.terms), self._values))
-        if abs(float(estimate_count(rows, part, design).count) - count) > bound + _SLACK:
+        codes, design = self._view.codes, self._view.design
+        live = int(expression.restricted(frozenset(design.plain)).satisfied_by(codes).sum())
+        touched = [group for group, _ in design.touched(expression)]
+        bound = error_bound(design, touched, live, alarm_of(len(expression.terms), self._values))
+        if abs(float(estimate_count(codes, expression, design).count) - count) > bound + _SLACK:
             raise DeviationError
 
 

@@ -14,7 +14,7 @@ from fractions import Fraction
 import numpy as np
 from _lab import make_parser, publish, say
 
-from protocols.counting.rows import tally
+from protocols.counting.plaintext import tally
 from protocols.counts import Query
 from protocols.randomized_response.design import Design
 from protocols.randomized_response.related_question import RelatedDesign

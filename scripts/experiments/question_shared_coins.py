@@ -6,6 +6,7 @@ groups of columns drawn at random, or a coin for each column, at several theta. 
 values, each with a coin of its own: how far theta, and so the odds of a value, may go.
 """
 
+from dataclasses import replace
 from fractions import Fraction
 from statistics import fmean
 
@@ -14,9 +15,10 @@ from _command import main
 from _data import TEST, binary_table, several_valued_table
 from _figure import Figure, Labels, Line, Measured, Panel, Sweep, grid
 
-from protocols.counting.rows import View
+from protocols.counting.rows import View, peer_columns
 from protocols.privacy.attack import read_copy
 from protocols.simulation.two_party import (
+    SIDES,
     HoldOut,
     accuracy,
     at_random,
@@ -62,10 +64,11 @@ def measure(cell: Labels, generator: np.random.Generator) -> Measured:
 def reading(split: HoldOut, views: tuple[View, View]) -> Measured:
     """Return the shares of records that the two receivers read, on average."""
     found: dict[str, list[float]] = {}
-    for view in views:
-        columns = list(view.peer_columns)
+    for party, view in zip(SIDES, views, strict=True):
+        columns = list(peer_columns(split.schema, party))
         truth, sent = split.train[:, columns], view.codes[:, columns]
-        read = read_copy(truth, sent, view.design)
+        groups = tuple(tuple(columns.index(column) for column in group) for group in view.design.groups)
+        read = read_copy(truth, sent, replace(view.design, sizes=tuple(split.sizes[c] for c in columns), groups=groups))
         _, repeated = np.unique(truth, axis=0, return_counts=True)
         for quantity, share in (
             ("whole records read", read.whole / read.records),

@@ -40,6 +40,13 @@ def joint_transition(design: Design, columns: Sequence[int]) -> Matrix:
     return tuple(tuple(chance(response, truth) for truth in every) for response in every)
 
 
+def pattern_coins(design: RelatedDesign) -> Coins:
+    """Return the coins of every pattern of a record's coins (`patterns x groups`); pattern 0 is all truth."""
+    if not design.groups:
+        return np.zeros((1, 0), dtype=np.uint8)
+    return np.indices(design.orders, dtype=np.uint8).reshape(len(design.orders), -1).T
+
+
 def pattern_weights(design: RelatedDesign) -> tuple[Fraction, ...]:
     """Weight of each guess of all coins of a record, in the order of the patterns: the product over the groups."""
     every = product(*(design.guess_weights(k) for k in range(len(design.groups))))

@@ -24,10 +24,3 @@ def view_of(schema: Schema, party: str, codes: Codes, design: RelatedDesign, coi
     sent = disguise(codes[:, list(peer_columns(schema, party))], coins, design)
     own = codes[:, list(schema.held_by(party))]
     return make_view(schema, party, np.ascontiguousarray(own), sent, design)
-
-
-def joint_design(view: View) -> RelatedDesign:
-    """Return the same disguise over all joint columns, the party's own as plain ones."""
-    sizes = tuple(column.size for column in view.schema.columns)
-    groups = tuple(tuple(view.peer_columns[c] for c in group) for group in view.design.groups)
-    return RelatedDesign(sizes, groups, view.design.theta)

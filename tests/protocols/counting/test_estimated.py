@@ -12,10 +12,8 @@ from protocols.counting.estimated import Estimator
 from protocols.counting.plaintext import project, project_answers
 from protocols.counting.rows import View
 from protocols.counts import Answer, Query, positive_part
-from protocols.errors import InputError
 from protocols.learning.impurity import TIE, merit, noise_merit
 from protocols.learning.merit import estimated_merits
-from protocols.learning.naive_bayes import NaiveBayes
 from protocols.learning.tree import Leaf, Split, Tree
 from protocols.randomized_response.design import Design
 from protocols.randomized_response.estimate import departures, estimate_count, table_shares
@@ -28,12 +26,12 @@ from protocols.tables import ROOT, Codes, Expression, Floats, Term
 from protocols.terms import Growth, Impurity
 from tests.support.binomial import ShareTest
 from tests.support.cases import correlated
-from tests.support.declaration import pattern_weights
+from tests.support.declaration import pattern_coins, pattern_weights
 from tests.support.enumeration import coin_outcomes, response_tables, true_count
 from tests.support.examples import few
 from tests.support.plain import schema_of
 from tests.support.surveys import designs, sampled, schema_for, unrelated
-from tests.support.views import joint_design, peer_design, view_of
+from tests.support.views import peer_design, view_of
 
 SCHEMA = schema_of((2, 3, 2, 3), 2, alice=1)
 CODES = correlated((2, 3, 2, 3, 2), 60, seed=8, flips=0.5)
@@ -61,13 +59,13 @@ def cells(path: Expression, candidate: int) -> list[list[Expression]]:
 def test_a_node_is_estimated_as_its_expressions_are() -> None:
     for path in paths():
         seen = view()
-        estimator, design = Estimator(seen), joint_design(seen)
+        estimator = Estimator(seen)
         estimator.advance([path.parent])
         estimator.advance([path])
         candidates = tuple(a for a in range(4) if a not in path.columns)
         answer = estimator.answers([Query(path, candidates, None)])[0]
         for candidate, table in zip(candidates, answer.tables, strict=True):
-            expected = [[estimate_count(seen.codes, e, design) for e in row] for row in cells(path, candidate)]
+            expected = [[estimate_count(seen.codes, e, seen.design) for e in row] for row in cells(path, candidate)]
             assert table.tolist() == [[e.count for e in row] for row in expected]
             assert (estimator.spread(path, candidate).counts == table).all()
 
@@ -77,34 +75,20 @@ def test_live_are_the_records_that_some_coins_would_put_into_the_cell() -> None:
         seen = view()
         estimator = Estimator(seen)
         estimator.advance([path])
-        guesses = joint_design(seen).pattern_coins()
+        guesses = pattern_coins(seen.design)
         for candidate in set(range(4)) - path.columns:
             for expressions, row in zip(cells(path, candidate), estimator.spread(path, candidate).live, strict=True):
                 for expression, live in zip(expressions, row, strict=True):
                     possible = np.zeros(len(CODES), dtype=np.bool_)
                     for coins in guesses:
                         each = np.broadcast_to(coins, (len(CODES), len(coins)))
-                        possible |= expression.satisfied_by(disguise(seen.codes, each, joint_design(seen)))
+                        possible |= expression.satisfied_by(disguise(seen.codes, each, seen.design))
                     assert live == possible.sum()
 
 
 TREE = Tree(
     SCHEMA, Split((1, 1), 1, (Leaf((1, 0), 0), Split((1, 1), 0, (Leaf((1, 0), 0), Leaf((0, 1), 1))), Leaf((0, 1), 1)))
 )
-
-
-@pytest.mark.parametrize(("limit", "of"), [("MAX_PATTERNS", 1), ("MAX_LISTED", len(np.unique(CODES, axis=0)))])
-def test_a_model_without_leaves_is_tested_on_what_can_be_listed(
-    limit: str, of: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its two groups move by three offsets and by two, in six ways together."""
-    model = NaiveBayes(SCHEMA, np.zeros(2), tuple(np.zeros((a.size, 2)) for a in SCHEMA.attributes))
-    estimator = Estimator(view(Fraction(1)))
-    monkeypatch.setattr(f"protocols.counting.estimated.{limit}", 6 * of)
-    assert estimator.correct(model) == true_count(CODES, ROOT & Term(SCHEMA.class_index, 0))
-    monkeypatch.setattr(f"protocols.counting.estimated.{limit}", 6 * of - 1)
-    with pytest.raises(InputError, match="reads 2 groups at once, 6 coin patterns of each"):
-        estimator.correct(model)
 
 
 def few_views() -> list[tuple[View, Fraction]]:
@@ -124,7 +108,7 @@ def few_views() -> list[tuple[View, Fraction]]:
 def squared_factors(seen: View, tree: Tree = TREE) -> Fraction:
     """Return `sum f_i^2 - f_i` over the records of `correct`, from the estimates of single records."""
     hits = [expression & Term(SCHEMA.class_index, label) for expression, label in tree.leaves()]
-    design = joint_design(seen)
+    design = seen.design
     factors = [sum((estimate_count(row[None], hit, design).count for hit in hits), Fraction(0)) for row in seen.codes]
     return sum((f * f - f for f in factors), Fraction(0))
 
@@ -148,7 +132,7 @@ def test_leaves_are_estimated_one_by_one_with_their_variance_over_all_coins() ->
         assert Estimator(seen).correct_error(TREE) == sqrt(max(Fraction(0), square))
     seen = view()
     hits = [expression & Term(SCHEMA.class_index, label) for expression, label in TREE.leaves()]
-    expected = sum(estimate_count(seen.codes, hit, joint_design(seen)).count for hit in hits)
+    expected = sum(estimate_count(seen.codes, hit, seen.design).count for hit in hits)
     assert Estimator(seen).correct(TREE) == expected
     # One record; the guesses that are hits weigh -3/2, 1 and 1.
     by_first = [Split((3, 3), 1, tuple(map(leaf, values))) for values in ((1, 0, 1), (0, 1, 1))]
@@ -298,7 +282,7 @@ def test_two_parties_have_the_same_noise_as_a_collector() -> None:
         design = designs()[name]
         assert isinstance(design, RelatedDesign)
         survey = sampled(design, np.random.default_rng(4).integers(0, design.sizes, (80, 4)).astype(np.uint8))
-        ours, theirs = Estimator(View(survey.schema, survey.codes, design, (0, 1, 2, 3))), survey.estimator()
+        ours, theirs = Estimator(View(survey.schema, survey.codes, design)), survey.estimator()
         query = Query(path, tuple(sorted({0, 1, 2} - path.columns)), None)
         for one, other in zip(ours.answers([query])[0].noises, theirs.answers([query])[0].noises, strict=True):
             assert np.allclose(one, other, rtol=1e-9, atol=1e-9)

@@ -17,9 +17,9 @@ from protocols.ciphers.paillier.arithmetic import Integer
 from protocols.ciphers.paillier.encryption import Encryptor
 from protocols.ciphers.paillier.packing import slot_width
 from protocols.counting.dot_product import plan, plan_sets, planes_of, shapes_of
-from protocols.counting.plaintext import PlaintextEngine
+from protocols.counting.plaintext import PlaintextEngine, rows_by_node, tally
 from protocols.counting.replies import page_length
-from protocols.counting.rows import expand, merge_equal, rows_by_node, tally
+from protocols.counting.rows import merge_equal
 from protocols.counts import Correct, Query
 from protocols.errors import DeviationError, InputError, PeerError
 from protocols.learning.naive_bayes import NaiveBayes
@@ -28,7 +28,6 @@ from protocols.messages import ChoicePage, CiphertextPage, CountShares, ExactCou
 from protocols.role import Message, run_alone
 from protocols.tables import ROOT, Expression, Term
 from tests.support.cases import correlated
-from tests.support.declaration import undo
 from tests.support.duel import Tamper, duel
 from tests.support.enumeration import expressions, true_count
 from tests.support.plain import schema_of
@@ -310,21 +309,9 @@ def test_merging_keeps_each_distinct_row_once_with_its_number(rows: list[tuple[i
     assert len(distinct) == len(found)
 
 
-def test_the_expanded_table_has_every_guess_and_rows_as_asked() -> None:
+def test_a_view_has_own_columns_as_they_are_and_rows_as_asked() -> None:
     seen = view_of(ROWS_SCHEMA, "alice", ROWS_CODES, peer_design(ROWS_SCHEMA, "alice", ((3, 2), (1,)), Fraction(9, 20)))
-    table = expand(seen.codes, seen.design, seen.peer_columns)
-    assert len(table) == len(ROWS_CODES) * seen.design.patterns == len(table.codes)
-    assert table.record.tolist() == [r for r in range(len(ROWS_CODES)) for _ in range(seen.design.patterns)]
-    assert table.pattern.tolist() == list(range(seen.design.patterns)) * len(ROWS_CODES)
-    guesses = seen.design.pattern_coins()
-    peers = list(seen.peer_columns)
-    for row, record, pattern in zip(table.codes, table.record, table.pattern, strict=True):
-        expected = seen.codes[record].copy()
-        expected[peers] = undo(expected[None, peers], guesses[None, pattern], seen.design)[0]
-        assert (row == expected).all()
-    for record, truth in enumerate(ROWS_CODES.tolist()):
-        assert table.codes[table.record == record].tolist().count(truth) == 1
-    assert seen.peer_columns == (1, 2, 3)
+    assert (seen.design.sizes, seen.design.groups) == ((2, 3, 4, 2), ((3, 2), (1,)))
     assert (seen.codes[:, 0] == ROWS_CODES[:, 0]).all()
     assert (seen.codes[:, 1:] != ROWS_CODES[:, 1:]).any()
     assert (seen.rows(np.array([3, 1])).codes == seen.codes[[3, 1]]).all()

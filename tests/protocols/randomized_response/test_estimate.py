@@ -24,7 +24,7 @@ from protocols.simulation.two_party import bulk_draw
 from protocols.tables import Codes, Expression, Floats, Term
 from tests.support.binomial import ShareTest, log_mass, lower_tail, upper_tail
 from tests.support.cases import correlated
-from tests.support.declaration import joint_transition
+from tests.support.declaration import joint_transition, pattern_coins
 from tests.support.enumeration import (
     assert_unbiased,
     coin_outcomes,
@@ -44,7 +44,7 @@ from tests.support.questions import QUESTIONS, crosswise
 def few_records(design: RelatedDesign) -> Codes:
     """Return two different records; one where the outcomes of all coins would be too many."""
     records = every_record(design.sizes)
-    return records[[len(records) * 2 // 3, 0]] if design.patterns <= 8 else records[[0]]
+    return records[[len(records) * 2 // 3, 0]] if prod(design.orders) <= 8 else records[[0]]
 
 
 def test_over_all_coins_the_estimate_is_the_count_and_its_variance_the_variance() -> None:
@@ -452,7 +452,7 @@ def test_second_moments_are_the_largest_that_occur() -> None:
 
 
 def test_no_variance_passes_its_bound_and_dead_records_have_none() -> None:
-    for design in [d for d in designs() if d.patterns <= 12]:
+    for design in [d for d in designs() if prod(d.orders) <= 12]:
         records = every_record(design.sizes)[::3]
         every, patterns = Enumerated(records, design), Patterns(records, design)
         for expression in expressions(design.sizes):
@@ -468,7 +468,7 @@ class Patterns:
     """Some records under all coins that there are, possible or not."""
 
     def __init__(self, codes: Codes, design: RelatedDesign) -> None:
-        coins = design.pattern_coins()
+        coins = pattern_coins(design)
         self._shape = len(coins), len(codes)
         self._every = disguise(np.tile(codes, (len(coins), 1)), np.repeat(coins, len(codes), axis=0), design)
 
@@ -491,7 +491,7 @@ def test_the_worst_record_reaches_the_bound() -> None:
         assert variance_bound(design, tuple(range(groups))) == max(second - first**2 for first, second in pairs)
 
 
-SMALL = [d for d in designs() if 2 <= d.patterns <= 8 and d.theta not in (0, 1)]
+SMALL = [d for d in designs() if 2 <= prod(d.orders) <= 8 and d.theta not in (0, 1)]
 
 
 def test_over_all_coins_the_error_passes_its_bound_no_more_often_than_stated() -> None:

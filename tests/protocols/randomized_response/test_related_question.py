@@ -18,7 +18,7 @@ from protocols.randomized_response.estimate import estimate_count, record_factor
 from protocols.randomized_response.related_question import RelatedDesign, disguise
 from protocols.randomized_response.unrelated_question import UnrelatedDesign
 from protocols.tables import Codes, Expression, Term
-from tests.support.declaration import joint_transition, pattern_weights, undo
+from tests.support.declaration import joint_transition, pattern_coins, pattern_weights, undo
 from tests.support.enumeration import (
     BY_ODDS,
     DESIGNS,
@@ -69,7 +69,7 @@ def test_a_design_at_the_limits_is_accepted_and_works() -> None:
         ((1,), ((0,),), "1"), ((2,), ((0,),), "0"), ((2,), ((0,),), "1"), ((3,), ((0,),), "1/2"), ((2,), (), "1/2"),
     ]:  # fmt: skip
         design = RelatedDesign(sizes, groups, Fraction(theta))
-        assert len(design.pattern_coins()) == design.patterns
+        assert len(pattern_coins(design)) == prod(design.orders)
         assert sum(pattern_weights(design)) == 1
 
 
@@ -128,14 +128,14 @@ def test_the_first_columns_are_disguised_as_in_the_whole() -> None:
 
 def test_patterns_are_all_coins_and_disguising_can_be_undone() -> None:
     for design in designs():
-        coins = design.pattern_coins()
+        coins = pattern_coins(design)
         assert not coins[0].any()
-        assert len({tuple(row) for row in coins.tolist()}) == len(coins) == design.patterns == prod(design.orders)
+        assert len({tuple(row) for row in coins.tolist()}) == len(coins) == prod(design.orders)
         assert (coins < np.array(design.orders, dtype=int)).all()
     for design in designs():
         records = every_record(design.sizes)
         before = records.copy()
-        for coins in design.pattern_coins():
+        for coins in pattern_coins(design):
             each = np.broadcast_to(coins, (len(records), len(coins)))
             sent = disguise(records, each, design)
             expected = records.astype(int)

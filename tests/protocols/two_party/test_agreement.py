@@ -353,7 +353,7 @@ def test_what_spoils_a_disguise_does_not_matter_to_smc(case: str) -> None:
     for end in ends:
         assert end.error is None
         assert end.result is not None
-        assert end.result[0].own_design.patterns == end.result[0].peer_design.patterns == 1
+        assert end.result[0].own_design.orders == end.result[0].peer_design.orders == ()
 
 
 ALICE, BOB = make_local(ONE_HOLDS, "alice"), make_local(ONE_HOLDS, "bob")
