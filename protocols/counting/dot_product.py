@@ -19,14 +19,17 @@ from typing import Generic
 
 import numpy as np
 
-from protocols.ciphers.port import AnyCiphertexts, Reply, Shape, Sums, Values
-from protocols.counting.replies import EvaluatorReplies, KeyHolderReplies, PlacedReply, page_length
+from protocols.ciphers.port import AnyCiphertexts, Ciphertexts, KeyHolder, Reply, Shape, Sums, Values
+from protocols.counting.replies import CountReceiver, CountSender
 from protocols.counts import Answer, Correct, Learned, Predictor, Query
 from protocols.errors import InputError, PeerError
-from protocols.messages import CiphertextPage
+from protocols.messages import CiphertextPage, PackedCounts
+from protocols.randomness import Randomness
 from protocols.role import Phase, Progress, Role, Send, receive
 from protocols.tables import ROOT, Codes, Expression, Index, Schema, Term
 from protocols.work import PageEncryptor
+
+PAGE_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -73,6 +76,11 @@ class Layout:
 def make_layout(schema: Schema, key_holder: str, largest: int, cipher: AnyCiphertexts) -> Layout:
     """Lay the planes out for this key: as many slots as a reply can carry, of numbers up to `largest`."""
     return Layout(schema, key_holder, cipher.slots(largest))
+
+
+def page_length(cipher: AnyCiphertexts) -> int:
+    """Return how many ciphertexts make a page of about 1 MiB."""
+    return max(1, PAGE_BYTES // cipher.ciphertext_bytes)
 
 
 def plan(queries: Sequence[Query], layout: Layout) -> list[Item]:
@@ -125,7 +133,9 @@ def planes_of(items: Sequence[Item]) -> list[Plane]:
 class DotProductKeyHolder(Generic[Values]):
     """The party whose columns are encrypted; joint codes have our own columns filled in.
 
-    Discloses: to the peer, ciphertexts under our key, and the exact counts of every batch.
+    A raw decryption never leaves (FAULTS A12).
+
+    Discloses: to the peer, ciphertexts under our key, and the counts of every batch, exact or with our noise.
     """
 
     def __init__(
@@ -134,9 +144,10 @@ class DotProductKeyHolder(Generic[Values]):
         layout: Layout,
         train: Codes,
         test: Codes,
-        telling: KeyHolderReplies[Values],
+        key: KeyHolder[Values],
+        telling: CountSender,
     ) -> None:
-        self._encryption, self._layout, self._telling = encryption, layout, telling
+        self._encryption, self._layout, self._key, self._telling = encryption, layout, key, telling
         self._train, self._test = train, test
         self._known: set[Plane] = set()
 
@@ -150,7 +161,7 @@ class DotProductKeyHolder(Generic[Values]):
         planes = planes_of(items)
         yield from self._send([plane for plane in planes if plane not in self._known], self._train, Phase.COLUMNS)
         self._known = set(planes)
-        counts = yield from self._telling.decrypt(shapes_of(items))
+        counts = yield from self._decrypt(shapes_of(items), self._telling.largest)
         cells = [cell for item in items for cell in item.cells]
         ordered = [count for _, count in sorted(zip(cells, counts, strict=True))]
         return (yield from self._telling.tell(queries, ordered))
@@ -159,42 +170,57 @@ class DotProductKeyHolder(Generic[Values]):
         done, total = 0, len(planes) * len(codes)
         for page in self._encryption.encrypt_pages(self._pages(planes, codes)):
             yield Send(CiphertextPage(page))
-            done += len(page) // self._telling.key.public.ciphertext_bytes
+            done += len(page) // self._key.public.ciphertext_bytes
             yield Progress(phase, done, total)
 
     def _pages(self, planes: Sequence[Plane], codes: Codes) -> Iterator[list[int]]:
         """Yield the plaintexts of all planes, a page at a time; no page holds two planes."""
-        key = self._telling.key
-        length = page_length(key.public)
+        length = page_length(self._key.public)
         for plane in planes:
             inside = plane.path.satisfied_by(codes)
             columns = np.stack([inside & slot.satisfied_by(codes) for slot in plane.slots], axis=1)
-            plaintexts = key.pack(columns, self._telling.largest)
+            plaintexts = self._key.pack(columns, self._telling.largest)
             for start in range(0, len(codes), length):
                 yield plaintexts[start : start + length]
 
+    def _decrypt(self, shapes: Sequence[Shape], largest: int) -> Role[list[int]]:
+        """Receive one message with all items of these shapes, and return their numbers in order, lifted if noisy."""
+        return self._key.counts((yield from receive(PackedCounts)).ciphertexts, shapes, largest)
+
     def count_correct(self, model: Learned) -> Role[Correct]:
         """Send one plane per distinct leaf, then decrypt and send the number of correctly classified test records."""
-        if len(self._test):
-            items = plan_sets([_right(model, self._layout)], self._layout)
-            yield from self._send(planes_of(items), self._test, Phase.HELD_OUT)
-        return (yield from self._telling.correct(model))
+        if not len(self._test):
+            return Correct(0.0)
+        items = plan_sets([_right(model, self._layout)], self._layout)
+        yield from self._send(planes_of(items), self._test, Phase.HELD_OUT)
+        (number,) = yield from self._decrypt([Shape(1, 1)], self._telling.most_correct)
+        return (yield from self._telling.tell_correct(model, number))
 
     def count_sets(self, sets: Sequence[Expression]) -> Role[list[int]]:
         """Send one plane per distinct part of ours, then decrypt, check and send how many records have each."""
         items = plan_sets([[each] for each in sets], self._layout)
         yield from self._send(planes_of(items), self._train, Phase.COLUMNS)
-        return (yield from self._telling.sets(sets))
+        counts = yield from self._decrypt([Shape(len(sets), 1)], len(self._train))
+        return (yield from self._telling.tell_sets(sets, counts))
 
 
 class DotProductEvaluator(Generic[Values]):
     """The party that adds the ciphertexts of the records it selects; joint codes have our own columns filled in.
 
-    Discloses: to the peer, rerandomized encryptions of the exact counts of every batch.
+    Discloses: to the peer, rerandomized encryptions of the counts of every batch, exact or with our noise; of other
+        sums, if it has encrypted anything but bits (DESIGN 6.2).
     """
 
-    def __init__(self, layout: Layout, train: Codes, test: Codes, replying: EvaluatorReplies[Values]) -> None:
-        self._layout, self._cipher, self._replying = layout, replying.cipher, replying
+    def __init__(
+        self,
+        layout: Layout,
+        train: Codes,
+        test: Codes,
+        cipher: Ciphertexts[Values],
+        hearing: CountReceiver,
+        randomness: Randomness,
+    ) -> None:
+        self._layout, self._cipher, self._hearing, self._randomness = layout, cipher, hearing, randomness
         self._train, self._test = train, test
         self._known: dict[Plane, Values] = {}
 
@@ -209,14 +235,22 @@ class DotProductEvaluator(Generic[Values]):
         unknown = [plane for plane in planes if plane not in self._known]
         new = yield from self._receive(unknown, len(self._train), Phase.COLUMNS)
         self._known = {plane: new[plane] if plane in new else self._known[plane] for plane in planes}
-        replies = []
+        noise, replies = self._hearing.lifted(queries), []
         for slots in sorted({len(item.plane.slots) for item in items}):
             same = [item for item in items if len(item.plane.slots) == slots]
             sums = self._cipher.sums(len(same))
             for position, item in enumerate(same):
                 self._select(sums, position, item, self._known[item.plane], self._train)
-            replies.append(PlacedReply(Reply(sums.totals(), slots), [item.cells for item in same]))
-        return (yield from self._replying.answers(queries, replies))
+            numbers = [[noise[cell] for cell in item.cells] for item in same]
+            replies.append(Reply(self._noised(sums.totals(), numbers, self._hearing.largest), slots))
+        return (yield from self._hearing.hear(queries, self._sealed(replies, self._hearing.largest)))
+
+    def _noised(self, totals: Values, noise: Sequence[Sequence[int]], largest: int) -> Values:
+        """Add our noise, lifted, to the numbers of each item; without noise they stay as they are."""
+        return totals if self._hearing.is_exact else self._cipher.add_to_slots(totals, noise, largest)
+
+    def _sealed(self, replies: Sequence[Reply[Values]], largest: int) -> PackedCounts:
+        return PackedCounts(self._cipher.seal(replies, largest, self._randomness))
 
     def _receive(self, planes: Sequence[Plane], records: int, phase: Phase) -> Role[dict[Plane, Values]]:
         received: dict[Plane, Values] = {}
@@ -240,13 +274,17 @@ class DotProductEvaluator(Generic[Values]):
 
     def count_correct(self, model: Learned) -> Role[Correct]:
         """Add the correctly classified test records of all leaves under encryption: one number is disclosed."""
-        asked = [_right(model, self._layout)] if len(self._test) else []
-        return (yield from self._replying.correct(model, (yield from self._totals(asked, self._test, Phase.HELD_OUT))))
+        if not len(self._test):
+            return Correct(0.0)
+        total = yield from self._totals([_right(model, self._layout)], self._test, Phase.HELD_OUT)
+        most = self._hearing.most_correct
+        noisy = self._cipher.add_to_slots(total, [[self._hearing.lifted_of(model)]], most)
+        return (yield from self._hearing.hear_correct(self._sealed([Reply(noisy, slots=1)], most)))
 
     def count_sets(self, sets: Sequence[Expression]) -> Role[list[int]]:
         """Add the records that have each of these under encryption: one number for each."""
         totals = yield from self._totals([[each] for each in sets], self._train, Phase.COLUMNS)
-        return (yield from self._replying.sets(sets, totals))
+        return (yield from self._hearing.hear_sets(sets, self._sealed([Reply(totals, slots=1)], len(self._train))))
 
     def _totals(self, asked: Sequence[Sequence[Expression]], codes: Codes, phase: Phase) -> Role[Values]:
         """Receive the planes of these, and add the records of which any of those in one place is true."""

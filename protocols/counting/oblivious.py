@@ -11,10 +11,11 @@ bits as the node's count of the class; at the root, and with noise, which is in 
 it. Corrections are for all records, always (`protocols.oblivious.products`).
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +52,7 @@ class AskedCount:
 Vectors = Mapping[Expression, Sequence[AskedCount]]
 """Counts by the chooser's part of what their records satisfy."""
 K = TypeVar("K")
+Replies = TypeVar("Replies", bound=CountSender | CountReceiver)
 Extend = Callable[[Sequence[Expression]], Role[Sequence[K]]]
 
 
@@ -220,8 +222,10 @@ class SatisfiedRows:
         return (each.satisfied_by(self.codes) for each in self.what)
 
 
-class ObliviousChooser:
-    """The side that chooses by its part of each node, and sends the counts; joint codes have our own columns filled in.
+class ObliviousSide(ABC, Generic[K, Replies]):
+    """What both sides of counting by transfers do alike; joint codes have our own columns filled in.
+
+    `share_correct` tests models without leaves.
 
     Discloses: to the peer, the counts of every batch, exact or with our noise.
     """
@@ -231,65 +235,99 @@ class ObliviousChooser:
         sides: ColumnSides,
         train: Codes,
         test: Codes,
-        telling: CountSender,
+        replies: Replies,
         randomness: Randomness,
         share_correct: ShareCorrect = refuse_other_models,
         places: Places = AT_HOME,
     ) -> None:
-        self._train, self._test, self._telling, self._randomness = train, test, telling, randomness
+        self._train, self._test = np.asfortranarray(train), np.asfortranarray(test)
+        self._replies, self._randomness = replies, randomness
         self._share_correct, self._places = share_correct, places
-        self._planner = Planner(sides, telling.largest, telling.is_exact)
-        self._keys: dict[Expression, ChosenKeys] = {}
+        self._planner = Planner(sides, replies.largest, replies.is_exact)
+        self._keys: dict[Expression, K] = {}
 
     def set_up(self) -> Role[None]:
         """Make a session of transfers."""
         self.transfers = yield from set_up(TREE_DEPTH, self._randomness, self._places)
 
     def count(self, queries: Sequence[Query]) -> Role[list[Answer]]:
-        """Choose in the vectors that are new, open our shares of every count with the peer's, and send the counts."""
+        """Make transfers for the vectors that are new, multiply, and hear or send every count."""
         vectors = self._planner.plan(queries)
-        yield from keep_keys(self._keys, vectors, self._choice(self._train))
-        numbers = yield from self._open((yield from self._multiply(vectors, self._keys)))
-        answers = yield from self._telling.tell(queries, self._planner.complete(queries, numbers))
+        yield from keep_keys(self._keys, vectors, self._extending(self._train))
+        answers = yield from self._answered(queries, (yield from self._multiply(vectors, self._keys, self._train)))
         self._planner.remember(queries, answers)
         return answers
 
     def count_correct(self, model: Learned) -> Role[Correct]:
-        """Open the number of correctly classified test records, and send it."""
+        """Hear or send the number of correctly classified test records."""
         if not len(self._test):
             return Correct(0.0)
-        width = self._telling.most_correct.bit_length()
+        width = self._replies.most_correct.bit_length()
         if isinstance(model, Predictor):
             totals = yield from self._once(_leaves(model, self._planner.sides, width), self._test)
         else:
-            totals = _one((yield from self._share_correct(model, self.transfers, width)), width)
-        (number,) = (yield from self._open(totals)).values()
-        return (yield from self._telling.tell_correct(model, number))
+            share = yield from self._share_correct(model, self.transfers, width)
+            totals = {0: (share, (1 << width) - 1)}
+        return (yield from self._answered_correct(model, totals))
 
     def count_sets(self, sets: Sequence[Expression]) -> Role[list[int]]:
-        """Open of how many training records each of these is true, and send it."""
-        vectors = _sets(sets, self._planner.sides, len(self._train))
-        numbers = yield from self._open((yield from self._once(vectors, self._train)))
-        return (yield from self._telling.tell_sets(sets, [numbers[place] for place in range(len(sets))]))
-
-    def _choice(self, codes: Codes) -> Extend[ChosenKeys]:
-        return lambda new: self.transfers.chooser.extend([own.satisfied_by(codes) for own in new])
+        """Hear or send of how many training records each of these is true."""
+        width = len(self._train).bit_length()
+        vectors = self._planner.sides.vectors([(place, width, what) for place, what in enumerate(sets)])
+        return (yield from self._answered_sets(sets, (yield from self._once(vectors, self._train))))
 
     def _once(self, vectors: Vectors, codes: Codes) -> Role[Totals]:
         """Return our shares of counts whose vectors serve no others."""
         totals: Totals = {}
         for some in _batches(vectors, len(codes)):
-            keys = dict[Expression, ChosenKeys]()
-            yield from keep_keys(keys, some, self._choice(codes))
-            _add(totals, (yield from self._multiply(some, keys)))
+            keys = dict[Expression, K]()
+            yield from keep_keys(keys, some, self._extending(codes))
+            _add(totals, (yield from self._multiply(some, keys, codes)))
         return totals
 
-    def _multiply(self, vectors: Vectors, keys: Mapping[Expression, ChosenKeys]) -> Role[Totals]:
-        """Return our shares."""
+    @abstractmethod
+    def _extending(self, codes: Codes) -> Extend[K]: ...
+
+    @abstractmethod
+    def _multiply(self, vectors: Vectors, keys: Mapping[Expression, K], codes: Codes) -> Role[Totals]: ...
+
+    @abstractmethod
+    def _answered(self, queries: Sequence[Query], totals: Totals) -> Role[list[Answer]]: ...
+
+    @abstractmethod
+    def _answered_correct(self, model: Learned, totals: Totals) -> Role[Correct]: ...
+
+    @abstractmethod
+    def _answered_sets(self, sets: Sequence[Expression], totals: Totals) -> Role[list[int]]: ...
+
+
+class ObliviousChooser(ObliviousSide[ChosenKeys, CountSender]):
+    """The side that chooses by its part of each node, opens our shares with the peer's, and sends the counts.
+
+    Discloses: to the peer, the counts of every batch, exact or with our noise.
+    """
+
+    def _extending(self, codes: Codes) -> Extend[ChosenKeys]:
+        return lambda new: self.transfers.chooser.extend([own.satisfied_by(codes) for own in new])
+
+    def _multiply(self, vectors: Vectors, keys: Mapping[Expression, ChosenKeys], codes: Codes) -> Role[Totals]:
+        del codes  # they are in the choices
         receiving = [(keys[own], [cell.width for cell in cells]) for own, cells in vectors.items()]
         shares = SummedShares([(len(chosen), widths) for chosen, widths in receiving])
         yield from receive_products(receiving, shares, self.transfers.places.blocks)
         return _totals(vectors, shares)
+
+    def _answered(self, queries: Sequence[Query], totals: Totals) -> Role[list[Answer]]:
+        numbers = yield from self._open(totals)
+        return (yield from self._replies.tell(queries, self._planner.complete(queries, numbers)))
+
+    def _answered_correct(self, model: Learned, totals: Totals) -> Role[Correct]:
+        (number,) = (yield from self._open(totals)).values()
+        return (yield from self._replies.tell_correct(model, number))
+
+    def _answered_sets(self, sets: Sequence[Expression], totals: Totals) -> Role[list[int]]:
+        numbers = yield from self._open(totals)
+        return (yield from self._replies.tell_sets(sets, [numbers[place] for place in range(len(sets))]))
 
     def _open(self, ours: Totals) -> Role[dict[int, int]]:
         """Return each count by its place, with the peer's noise if there is any."""
@@ -299,73 +337,17 @@ class ObliviousChooser:
         return {place: own + share & most for share, (place, (own, most)) in zip(theirs, ours.items(), strict=True)}
 
 
-class ObliviousCorrector:
+class ObliviousCorrector(ObliviousSide[BothKeys, CountReceiver]):
     """The side that holds the class, and multiplies what the other chooses by its part of each count.
-
-    Joint codes have our own columns filled in; `share_correct` tests models without leaves.
 
     Discloses: to the peer, the counts of every batch, exact or with our noise; other sums, if it chooses no part of a
     node.
     """
 
-    def __init__(
-        self,
-        sides: ColumnSides,
-        train: Codes,
-        test: Codes,
-        hearing: CountReceiver,
-        randomness: Randomness,
-        share_correct: ShareCorrect = refuse_other_models,
-        places: Places = AT_HOME,
-    ) -> None:
-        self._train, self._test = np.asfortranarray(train), np.asfortranarray(test)
-        self._hearing, self._randomness = hearing, randomness
-        self._share_correct, self._places = share_correct, places
-        self._planner = Planner(sides, hearing.largest, hearing.is_exact)
-        self._keys: dict[Expression, BothKeys] = {}
-
-    def set_up(self) -> Role[None]:
-        """Make a session of transfers."""
-        self.transfers = yield from set_up(TREE_DEPTH, self._randomness, self._places)
-
-    def count(self, queries: Sequence[Query]) -> Role[list[Answer]]:
-        """Take the choices that are new, send corrections and our share of every count, and hear the counts."""
-        vectors = self._planner.plan(queries)
-        yield from keep_keys(self._keys, vectors, self._taking(self._train))
-        totals = yield from self._correct(vectors, self._keys, self._train)
-        answers = yield from self._hearing.hear(queries, _shares(totals, self._hearing.lifted(queries)))
-        self._planner.remember(queries, answers)
-        return answers
-
-    def count_correct(self, model: Learned) -> Role[Correct]:
-        """Send corrections and our share of the number of correctly classified test records, and hear it."""
-        if not len(self._test):
-            return Correct(0.0)
-        width = self._hearing.most_correct.bit_length()
-        if isinstance(model, Predictor):
-            totals = yield from self._once(_leaves(model, self._planner.sides, width), self._test)
-        else:
-            totals = _one((yield from self._share_correct(model, self.transfers, width)), width)
-        return (yield from self._hearing.hear_correct(_shares(totals, [self._hearing.lifted_of(model)])))
-
-    def count_sets(self, sets: Sequence[Expression]) -> Role[list[int]]:
-        """Send corrections and our share of how many training records each of these is true of, and hear it."""
-        totals = yield from self._once(_sets(sets, self._planner.sides, len(self._train)), self._train)
-        return (yield from self._hearing.hear_sets(sets, _shares(totals, [0] * len(sets))))
-
-    def _taking(self, codes: Codes) -> Extend[BothKeys]:
+    def _extending(self, codes: Codes) -> Extend[BothKeys]:
         return lambda new: self.transfers.sender.extend([len(codes)] * len(new))
 
-    def _once(self, vectors: Vectors, codes: Codes) -> Role[Totals]:
-        """Return our shares of counts whose vectors serve no others."""
-        totals: Totals = {}
-        for some in _batches(vectors, len(codes)):
-            keys = dict[Expression, BothKeys]()
-            yield from keep_keys(keys, some, self._taking(codes))
-            _add(totals, (yield from self._correct(some, keys, codes)))
-        return totals
-
-    def _correct(self, vectors: Vectors, keys: Mapping[Expression, BothKeys], codes: Codes) -> Role[Totals]:
+    def _multiply(self, vectors: Vectors, keys: Mapping[Expression, BothKeys], codes: Codes) -> Role[Totals]:
         """Send corrections for all records, and return our shares."""
         sending = []
         for own, cells in vectors.items():
@@ -374,6 +356,15 @@ class ObliviousCorrector:
         shares = SummedShares([(len(both), widths) for both, widths, _ in sending])
         yield from send_products(sending, shares, self.transfers.places.blocks)
         return _totals(vectors, shares)
+
+    def _answered(self, queries: Sequence[Query], totals: Totals) -> Role[list[Answer]]:
+        return (yield from self._replies.hear(queries, _shares(totals, self._replies.lifted(queries))))
+
+    def _answered_correct(self, model: Learned, totals: Totals) -> Role[Correct]:
+        return (yield from self._replies.hear_correct(_shares(totals, [self._replies.lifted_of(model)])))
+
+    def _answered_sets(self, sets: Sequence[Expression], totals: Totals) -> Role[list[int]]:
+        return (yield from self._replies.hear_sets(sets, _shares(totals, [0] * len(sets))))
 
 
 def _batches(vectors: Vectors, records: int) -> Iterator[Vectors]:
@@ -396,19 +387,9 @@ def _add(totals: Totals, more: Totals) -> None:
         totals[place] = (totals.get(place, (0, most))[0] + share & most, most)
 
 
-def _one(share: int, width: int) -> Totals:
-    """Return the share of a count that stands for itself."""
-    return {0: (share, (1 << width) - 1)}
-
-
 def _shares(totals: Totals, noise: Sequence[int]) -> CountShares:
     """Return the corrector's shares, with its noise in them."""
     return CountShares(tuple(share + noise[place] & most for place, (share, most) in totals.items()))
-
-
-def _sets(sets: Sequence[Expression], sides: ColumnSides, records: int) -> Vectors:
-    width = records.bit_length()
-    return sides.vectors([(place, width, what) for place, what in enumerate(sets)])
 
 
 def _leaves(model: Predictor, sides: ColumnSides, width: int) -> dict[Expression, list[AskedCount]]:

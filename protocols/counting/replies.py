@@ -6,34 +6,15 @@ decision of a check is a function of revealed numbers, so it says nothing that t
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Generic
 
-from protocols.ciphers.port import AnyCiphertexts, Ciphertexts, KeyHolder, Reply, Shape, Values
 from protocols.counting.checks import Checks
 from protocols.counts import Answer, Correct, Learned, Query
 from protocols.errors import DeviationError
 from protocols.facts import CorrectFact, CountsFact, SetsFact, Way
-from protocols.messages import ExactCounts, PackedCounts
+from protocols.messages import ExactCounts
 from protocols.noise.both import EXACT, Lift, Noises
-from protocols.randomness import Randomness
 from protocols.role import Message, Note, Role, Send, receive
 from protocols.tables import Expression
-
-REPLY_PAGE_BYTES = 1 << 20
-
-
-@dataclass(frozen=True, repr=False)
-class PlacedReply(Generic[Values]):
-    """A reply, and for each of its items which counts of the batch its slots are."""
-
-    reply: Reply[Values]
-    cells: Sequence[Sequence[int]]
-
-
-def page_length(cipher: AnyCiphertexts) -> int:
-    """Return how many ciphertexts make a page of about 1 MiB."""
-    return max(1, REPLY_PAGE_BYTES // cipher.ciphertext_bytes)
 
 
 class _Side(ABC):
@@ -103,40 +84,6 @@ class CountSender(_Side):
         return list(sent)
 
 
-class KeyHolderReplies(CountSender, Generic[Values]):
-    """The key holder's half: decrypt, add its own noise if there is any, check, send.
-
-    A raw decryption never leaves (FAULTS A12). `sizes` are the numbers of training and test records.
-
-    Discloses: to the peer, the counts that it asked for, exact or with our noise, once they have passed the checks.
-    """
-
-    def __init__(self, key: KeyHolder[Values], checks: Checks, sizes: tuple[int, int], noises: Noises = EXACT) -> None:
-        super().__init__(checks, sizes, noises)
-        self.key = key
-
-    def answers(self, queries: Sequence[Query]) -> Role[list[Answer]]:
-        """Receive the encrypted counts of a batch, one per item, check them and only then send them."""
-        return (yield from self.tell(queries, (yield from self.decrypt([Shape(self._checks.size(queries), 1)]))))
-
-    def decrypt(self, shapes: Sequence[Shape]) -> Role[list[int]]:
-        """Receive one message with all items of these shapes and return their numbers in order, lifted if noisy."""
-        return self.key.counts((yield from receive(PackedCounts)).ciphertexts, shapes, self.largest)
-
-    def correct(self, model: Learned) -> Role[Correct]:
-        """Receive, decrypt and send the number of correctly classified test records."""
-        if not self._tests:
-            return Correct(0.0)
-        sealed = (yield from receive(PackedCounts)).ciphertexts
-        (number,) = self.key.counts(sealed, [Shape(1, 1)], self.most_correct)
-        return (yield from self.tell_correct(model, number))
-
-    def sets(self, asked: Sequence[Expression]) -> Role[list[int]]:
-        """Receive, decrypt and send of how many training records each of these is true."""
-        sealed = (yield from receive(PackedCounts)).ciphertexts
-        return (yield from self.tell_sets(asked, self.key.counts(sealed, [Shape(len(asked), 1)], self._records)))
-
-
 class CountReceiver(_Side):
     """Sends what counts are made from, with our noise in it if there is any, and checks the answers.
 
@@ -185,55 +132,6 @@ class CountReceiver(_Side):
         counts = _checked_sets((yield from receive(ExactCounts)).values, asked, self._records)
         yield Note(SetsFact(Way.LEARNED, tuple(asked), counts))
         return list(counts)
-
-
-class EvaluatorReplies(CountReceiver, Generic[Values]):
-    """The evaluator's half: add its own noise if there is any, seal, send, and check what the key holder sends.
-
-    `sizes` are the numbers of training and test records.
-
-    Discloses: to the peer, rerandomized encryptions of the counts that both ask for, exact or with our noise; of other
-        sums, if it has encrypted anything but bits (DESIGN 6.2).
-    """
-
-    def __init__(
-        self,
-        cipher: Ciphertexts[Values],
-        checks: Checks,
-        sizes: tuple[int, int],
-        randomness: Randomness,
-        noises: Noises = EXACT,
-    ) -> None:
-        super().__init__(checks, sizes, noises)
-        self.cipher, self._randomness = cipher, randomness
-
-    def answers(self, queries: Sequence[Query], replies: Sequence[PlacedReply[Values]]) -> Role[list[Answer]]:
-        """Send the encrypted counts of a batch and return what the key holder sends, checked."""
-        noise = self.lifted(queries)
-        return (
-            yield from self.hear(queries, self._sealed([self._noised(each, noise) for each in replies], self.largest))
-        )
-
-    def _noised(self, reply: PlacedReply[Values], noise: Sequence[int]) -> Reply[Values]:
-        """Add our noise, lifted, to the numbers of a reply; without noise it stays as it is."""
-        if not self._noises.cells.own:
-            return reply.reply
-        numbers = [[noise[cell] for cell in cells] for cells in reply.cells]
-        return Reply(self.cipher.add_to_slots(reply.reply.items, numbers, self.largest), reply.reply.slots)
-
-    def _sealed(self, replies: Sequence[Reply[Values]], largest: int) -> PackedCounts:
-        return PackedCounts(self.cipher.seal(replies, largest, self._randomness))
-
-    def correct(self, model: Learned, total: Values) -> Role[Correct]:
-        """Send the encrypted number of correctly classified test records and return what the key holder sends."""
-        if not self._tests:
-            return Correct(0.0)
-        noisy = self.cipher.add_to_slots(total, [[self.lifted_of(model)]], self.most_correct)
-        return (yield from self.hear_correct(self._sealed([Reply(noisy, slots=1)], self.most_correct)))
-
-    def sets(self, asked: Sequence[Expression], totals: Values) -> Role[list[int]]:
-        """Send of how many training records each of these is true, encrypted, and return what the key holder sends."""
-        return (yield from self.hear_sets(asked, self._sealed([Reply(totals, slots=1)], self._records)))
 
 
 def _checked_sets(counts: Sequence[int], asked: Sequence[Expression], records: int) -> tuple[int, ...]:

@@ -17,7 +17,7 @@ from protocols.ciphers.port import AnyCiphertexts
 from protocols.counting.checks import Checks
 from protocols.counting.dot_product import DotProductEvaluator, DotProductKeyHolder, make_layout
 from protocols.counting.oblivious import ObliviousChooser, ObliviousCorrector, sides_of
-from protocols.counting.replies import CountReceiver, CountSender, EvaluatorReplies, KeyHolderReplies
+from protocols.counting.replies import CountReceiver, CountSender
 from protocols.counts import Learned, SecureEngine
 from protocols.errors import InputError
 from protocols.learning.contest import Contest
@@ -144,11 +144,13 @@ class SecureCounting:
     def _encrypting(self, cipher: AnyCiphertexts, train: Codes, test: Codes) -> SecureEngine:
         schema, secrets = self.agreed.schema, self.local.secrets
         if self._is_first:
-            telling = KeyHolderReplies(secrets.key, self.checks, self._sizes, self.noises)
+            telling = CountSender(self.checks, self._sizes, self.noises)
             layout = make_layout(schema, self._first, telling.largest, cipher)
-            return DotProductKeyHolder(self.local.computing.encryption(secrets.key), layout, train, test, telling)
-        replying = EvaluatorReplies(cipher, self.checks, self._sizes, secrets.randomness, self.noises)
-        return DotProductEvaluator(make_layout(schema, self._first, replying.largest, cipher), train, test, replying)
+            encryption = self.local.computing.encryption(secrets.key)
+            return DotProductKeyHolder(encryption, layout, train, test, secrets.key, telling)
+        hearing = CountReceiver(self.checks, self._sizes, self.noises)
+        layout = make_layout(schema, self._first, hearing.largest, cipher)
+        return DotProductEvaluator(layout, train, test, cipher, hearing, secrets.randomness)
 
 
 def first_side(party: str, agreed: Agreement) -> str:

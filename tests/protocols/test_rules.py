@@ -35,7 +35,8 @@ def public_roles() -> Iterator[tuple[str, object]]:
 def is_role(value: object) -> bool:
     functions = [value] if inspect.isfunction(value) else []
     if inspect.isclass(value):
-        functions = [f for key, f in vars(value).items() if inspect.isfunction(f) and not key.startswith("_")]
+        every = [each for one in value.__mro__ for each in vars(one).items()]
+        functions = [f for key, f in every if inspect.isfunction(f) and not key.startswith("_")]
     returns = (str(function.__annotations__.get("return", "")) for function in functions)
     return any("Generator[" in kind or kind.startswith("Role[") for kind in returns)
 

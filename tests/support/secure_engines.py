@@ -12,7 +12,7 @@ from protocols.counting.checks import Checks
 from protocols.counting.dot_product import DotProductEvaluator, DotProductKeyHolder, Layout, make_layout
 from protocols.counting.oblivious import ObliviousChooser, ObliviousCorrector, sides_of
 from protocols.counting.plaintext import PlaintextEngine
-from protocols.counting.replies import CountReceiver, CountSender, EvaluatorReplies, KeyHolderReplies
+from protocols.counting.replies import CountReceiver, CountSender
 from protocols.counts import Answer, Query
 from protocols.learning.tree import Leaf, Split, Tree
 from protocols.role import Role, run_alone
@@ -32,14 +32,6 @@ TREE = Tree(SCHEMA, Split((1, 1), 2, (Leaf((1, 0), 0), Split((1, 1), 0, (Leaf((1
 Engine = Any
 
 
-def halves(
-    train: int = 30, test: int = 10, checks: Checks | None = None, key: AnyKeyHolder = HOLDER
-) -> tuple[KeyHolderReplies[Any], EvaluatorReplies[Any]]:
-    checks = checks or Checks(SCHEMA, train, None)
-    sizes = (train, test)
-    return KeyHolderReplies(key, checks, sizes), EvaluatorReplies(key.public, checks, sizes, secrets)
-
-
 def layout(slots: int | None = None, schema: Schema = SCHEMA, key: AnyKeyHolder = HOLDER) -> Layout:
     made = make_layout(schema, "bob", 30, key.public)
     return made if slots is None else replace(made, slots=slots)
@@ -47,8 +39,7 @@ def layout(slots: int | None = None, schema: Schema = SCHEMA, key: AnyKeyHolder 
 
 def by_dots(tests: int = 10, slots: int | None = None, key: AnyKeyHolder = HOLDER) -> tuple[Engine, Engine]:
     """Return evaluator and key holder, each with zeros in the other's columns."""
-    telling, replying = halves(test=tests, key=key)
-    shape = layout(slots, key=key)
+    checks, sizes, shape = Checks(SCHEMA, 30, None), (30, tests), layout(slots, key=key)
 
     def own(party: str) -> tuple[Any, Any]:
         codes = np.zeros_like(CODES)
@@ -56,8 +47,9 @@ def by_dots(tests: int = 10, slots: int | None = None, key: AnyKeyHolder = HOLDE
         codes[:, held] = CODES[:, held]
         return codes[:30], codes[30 : 30 + tests]
 
-    evaluator: Engine = DotProductEvaluator(shape, *own("alice"), replying)
-    return evaluator, DotProductKeyHolder(key.encryption(secrets), shape, *own("bob"), telling)
+    hearing, telling = CountReceiver(checks, sizes), CountSender(checks, sizes)
+    evaluator: Engine = DotProductEvaluator(shape, *own("alice"), key.public, hearing, secrets)
+    return evaluator, DotProductKeyHolder(key.encryption(secrets), shape, *own("bob"), key, telling)
 
 
 def by_transfers(tests: int = 10) -> tuple[Engine, Engine]:

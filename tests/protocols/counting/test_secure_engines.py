@@ -16,16 +16,17 @@ from hypothesis import strategies as st
 from protocols.ciphers.paillier.arithmetic import Integer
 from protocols.ciphers.paillier.encryption import Encryptor
 from protocols.ciphers.paillier.packing import slot_width
-from protocols.counting.dot_product import plan, plan_sets, planes_of, shapes_of
+from protocols.counting.checks import Checks
+from protocols.counting.dot_product import page_length, plan, plan_sets, planes_of, shapes_of
 from protocols.counting.plaintext import PlaintextEngine, rows_by_node, tally
-from protocols.counting.replies import page_length
+from protocols.counting.replies import CountReceiver, CountSender
 from protocols.counting.rows import merge_equal
 from protocols.counts import Correct, Query
 from protocols.errors import DeviationError, InputError, PeerError
 from protocols.learning.naive_bayes import NaiveBayes
 from protocols.learning.tree import Leaf, Split, Tree
 from protocols.messages import ChoicePage, CiphertextPage, CountShares, ExactCounts, PackedCounts, Verdict
-from protocols.role import Message, run_alone
+from protocols.role import Message, Role, receive, run_alone
 from protocols.tables import ROOT, Expression, Term
 from tests.support.cases import correlated
 from tests.support.duel import Tamper, duel
@@ -44,7 +45,6 @@ from tests.support.secure_engines import (
     TREE,
     by_dots,
     by_transfers,
-    halves,
     known,
     layout,
     plain,
@@ -56,14 +56,17 @@ from tests.support.views import peer_design, view_of
 
 @pytest.mark.parametrize(("told", "ends_it"), [((0, 30), False), ((0, 31), True), ((0,), True), ((-1, 0), True)])
 def test_more_records_of_a_set_than_there_are_end_the_run(told: tuple[int, ...], ends_it: bool) -> None:
-    telling, replying = halves()
-    asked = [ROOT & Term(0, 0), ROOT & Term(0, 1)]
+    checks, asked = Checks(SCHEMA, 30, None), [ROOT & Term(0, 0), ROOT & Term(0, 1)]
+
+    def opened() -> Role[list[int]]:
+        yield from receive(CountShares)
+        return (yield from CountSender(checks, (30, 10)).tell_sets(asked, [0, 0]))
 
     def lie(sender: str, number: int, message: Message) -> Message:
         del sender, number
         return ExactCounts(told) if isinstance(message, ExactCounts) else message
 
-    ends = duel(replying.sets(asked, HOLDER.public.sums(2).totals()), telling.sets(asked), lie)
+    ends = duel(CountReceiver(checks, (30, 10)).hear_sets(asked, CountShares((0, 0))), opened(), lie)
     assert ends[1].sent == [ExactCounts((0, 0))]
     assert isinstance(ends[0].error, DeviationError) == ends_it
     assert ends[0].result == (None if ends_it else list(told))
@@ -134,7 +137,7 @@ def test_a_tree_is_tested_by_one_count_and_without_test_records_nothing_is_sent(
 
 @pytest.mark.parametrize("page", [1, 7, 64])
 def test_any_page_length_will_do(page: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("protocols.counting.replies.REPLY_PAGE_BYTES", page * KEY.public_key.ciphertext_bytes)
+    monkeypatch.setattr("protocols.counting.dot_product.PAGE_BYTES", page * KEY.public_key.ciphertext_bytes)
     assert page_length(HOLDER.public) == page
     for make in ENGINES.values():
         for end in play(make(), *known(LEVELS)[:2], tree=TREE):
@@ -151,7 +154,7 @@ def test_replies_are_rerandomized_and_a_page_has_at_least_one_ciphertext(monkeyp
     assert len(set(pieces)) == len(pieces)
     values = [int.from_bytes(piece, "big") for piece in pieces]
     assert min(value.bit_length() for value in values) > KEY.public_key.bits
-    monkeypatch.setattr("protocols.counting.replies.REPLY_PAGE_BYTES", 1)
+    monkeypatch.setattr("protocols.counting.dot_product.PAGE_BYTES", 1)
     assert page_length(HOLDER.public) == 1
 
 
