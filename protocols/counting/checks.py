@@ -7,20 +7,23 @@
   same coins. Beside it, a chi-square over all counts of the root (`chi_square`). A false alarm of either happens in at
   most one of 10^6 runs.
 
-A failed check is a `DeviationError`, which does not say which one failed.
+A failed check is a `DeviationError`, which does not say which one failed. What both parties of a run that goes on
+remember was checked before (`KeptCounts`; DESIGN 12).
 """
 
 from collections.abc import Sequence
 
 import numpy as np
 
+from protocols.answers import AnswerNumbers, KeptAnswers
 from protocols.counting.chi_square import alarm_of, check_root
 from protocols.counting.estimated import Estimator
 from protocols.counting.rows import View
-from protocols.counts import Answer, CountTable, Query
+from protocols.counts import Answer, Correct, CountTable, Learned, Query, SecureEngine
 from protocols.errors import DeviationError
-from protocols.noise.both import BothNoises
+from protocols.noise.both import EXACT, Noises
 from protocols.randomized_response.moments import error_bound
+from protocols.role import Role
 from protocols.tables import ROOT, Expression, Schema
 
 _SLACK = 1e-6
@@ -29,7 +32,7 @@ _SLACK = 1e-6
 class Plausibility:
     """Compares exact counts with our own estimates, by an estimator of the same view."""
 
-    def __init__(self, view: View, estimator: Estimator, noises: BothNoises | None = None) -> None:
+    def __init__(self, view: View, estimator: Estimator, noises: Noises = EXACT) -> None:
         self._view, self._estimator, self._noises = view, estimator, noises
         self._values = sum(column.size for column in view.schema.columns)
         self._bounds: dict[tuple[frozenset[int], int, int], float] = {}
@@ -40,7 +43,7 @@ class Plausibility:
 
     def check(self, query: Query, answer: Answer) -> None:
         """Raise DeviationError where a count is further from its estimate than chance allows."""
-        if query.expression == ROOT and self._noises is None:
+        if query.expression == ROOT and not self._noises.cells.both:
             check_root(self._view, query, answer)
         for candidate, table in zip(query.candidates, answer.tables, strict=True):
             spread = self._estimator.spread(query.expression, candidate)
@@ -61,18 +64,16 @@ class Plausibility:
     def _noise_bound(self, expression: Expression, candidate: int) -> float:
         """Return how far noise may take a number from the count, with the same chance again; 0 without noise."""
         terms = len(expression.columns | {candidate, self._view.schema.class_index})
-        return self._noises.cell_bound(alarm_of(terms, self._values)) if self._noises else 0.0
+        return self._noises.cell_bound(alarm_of(terms, self._values))
 
 
 class Checks:
     """Turns the counts of a batch of training records into answers, or ends the run.
 
-    `noise` is the largest in a revealed number, if any; exact counts must add up.
+    `noise` is the largest in a revealed number; exact counts must add up.
     """
 
-    def __init__(
-        self, schema: Schema, records: int, plausibility: Plausibility | None, noise: int | None = None
-    ) -> None:
+    def __init__(self, schema: Schema, records: int, plausibility: Plausibility | None, noise: int = 0) -> None:
         self.schema, self._records, self._plausibility, self._noise = schema, records, plausibility, noise
 
     def size(self, queries: Sequence[Query]) -> int:
@@ -81,14 +82,14 @@ class Checks:
 
     def answers(self, queries: Sequence[Query], counts: Sequence[int]) -> list[Answer]:
         """Check a batch of counts, in the order queries, candidates, values, classes."""
-        noise = self._noise or 0
-        if len(counts) != self.size(queries) or not all(-noise <= count <= self._records + noise for count in counts):
+        least, most = -self._noise, self._records + self._noise
+        if len(counts) != self.size(queries) or not all(least <= count <= most for count in counts):
             raise DeviationError
         if self._plausibility is not None:
             self._plausibility.advance(queries)
         answers = self._shaped(queries, counts)
         for query, answer in zip(queries, answers, strict=True):
-            if self._noise is None:
+            if not self._noise:
                 self._conserve(query, answer.tables)
             if self._plausibility is not None:
                 self._plausibility.check(query, answer)
@@ -116,3 +117,32 @@ class Checks:
             raise DeviationError
         if not all((table.sum(axis=0) == expected).all() for table in tables):
             raise DeviationError
+
+
+class KeptCounts:
+    """An engine whose answers are kept, each before anything is done with it: what both remember is not asked.
+
+    Discloses: whatever `engine` discloses of what is asked.
+    """
+
+    def __init__(self, engine: SecureEngine, checks: Checks, answers: KeptAnswers) -> None:
+        self._engine, self._checks, self._answers = engine, checks, answers
+
+    def set_up(self) -> Role[None]:
+        """Let the engine do so."""
+        yield from self._engine.set_up()
+
+    def count(self, queries: Sequence[Query]) -> Role[list[Answer]]:
+        """Recall a batch, or ask for it and keep it."""
+        numbers = yield from self._answers.ask(self._asked(queries))
+        return self._checks.recalled(queries, [int(number) for number in numbers])
+
+    def _asked(self, queries: Sequence[Query]) -> Role[AnswerNumbers]:
+        answers = yield from self._engine.count(queries)
+        return tuple(float(n) for answer in answers for table in answer.tables for n in table.ravel())
+
+    def count_correct(self, model: Learned) -> Role[Correct]:
+        """Ask for one number; it must be the one that we remember, if any."""
+        correct = yield from self._engine.count_correct(model)
+        yield from self._answers.keep((float(round(correct.count)),))
+        return correct

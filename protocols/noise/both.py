@@ -27,16 +27,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import log, log1p, sinh, sqrt
 from types import MappingProxyType
-from typing import Final, Generic, Protocol, TypeVar
+from typing import Final, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from protocols.counts import Correct, ModelParts, Query
+from protocols.counts import Answer, Correct, CountEngine, Learned, ModelParts, Query
 from protocols.noise.accounting import Spending, TreeSpending
 from protocols.noise.geometric import Geometric, OneSided, most_variance
 from protocols.randomness import KeyedRandomness, canonical, keyed_digest
-from protocols.tables import Expression, Floats, Schema
+from protocols.role import Role
+from protocols.tables import ROOT, Expression, Floats, Schema
 
 S = TypeVar("S")
 _AS_THEY_STAND: Final[Mapping[int, int]] = MappingProxyType({})
@@ -131,52 +132,53 @@ class Lift:
         return self.own + self.theirs
 
 
-class Noises(Protocol):
-    """What is added to the numbers of a run."""
+class Noises:
+    """What is added to the numbers of a run: nothing, where counts are exact."""
 
     @property
     def cells(self) -> Lift:
-        """Of the noise in each cell."""
+        """Of the noise in each cell, and in each class count."""
+        return Lift(0, 0)
 
     @property
     def accuracy(self) -> Lift:
         """Of the noise in the number of rightly classified held-out records."""
+        return Lift(0, 0)
 
     def of_cells(self, queries: Sequence[Query], schema: Schema) -> list[int]:
         """Return our noise for every count of a batch."""
+        return [0] * sum(sum(query.cells(schema)) for query in queries)
+
+    def of_class_counts(self, classes: int) -> list[int]:
+        """Return our noise for the class counts."""
+        return [0] * classes
 
     def of_accuracy(self, model: ModelParts) -> int:
         """Return our noise for the number of held-out records that a model of these parts classifies rightly."""
-
-    def correct(self, number: int, tests: int) -> Correct:
-        """Return a revealed number of rightly classified records as what it is good for."""
-
-
-class NoNoise:
-    """Exact counts: nothing is added."""
-
-    cells = accuracy = Lift(0, 0)
-
-    def of_cells(self, queries: Sequence[Query], schema: Schema) -> list[int]:
-        """Return zeros."""
-        return [0] * sum(sum(query.cells(schema)) for query in queries)
-
-    def of_accuracy(self, model: ModelParts) -> int:
-        """Return zero."""
         del model
         return 0
 
     def correct(self, number: int, tests: int) -> Correct:
-        """Return the exact number."""
+        """Return a revealed number of rightly classified records as what it is good for."""
         del tests
         return Correct(float(number))
 
+    def cell_bound(self, alarm: float) -> float:
+        """Return what the noise in a revealed cell passes with a chance of at most `exp(-alarm)`."""
+        del alarm
+        return 0.0
 
-EXACT = NoNoise()
+    def class_bound(self, classes: int, alarm: float) -> float:
+        """Return what the peer's noise in the sum of the class counts passes with a chance of at most `exp(-alarm)`."""
+        del classes, alarm
+        return 0.0
+
+
+EXACT = Noises()
 
 
 @dataclass(frozen=True)
-class BothNoises:
+class BothNoises(Noises):
     """Our noise, and what the peer's is known to be like."""
 
     own: OwnNoise
@@ -206,6 +208,10 @@ class BothNoises:
             for noise in self.own.cells(query.expression, candidate, cells)
         ]
 
+    def of_class_counts(self, classes: int) -> list[int]:
+        """Draw ours."""
+        return self.own.class_counts(classes)
+
     def of_accuracy(self, model: ModelParts) -> int:
         """Draw ours."""
         return self.own.accuracy(model)
@@ -216,8 +222,12 @@ class BothNoises:
         return Correct(float(min(max(number, 0), tests)), sqrt(variance))
 
     def cell_bound(self, alarm: float) -> float:
-        """Return what the noise in a revealed cell passes with a chance of at most `exp(-alarm)`."""
+        """Bound the noise of both."""
         return sum_bound([(self.own.spending.cells, 1), (self.theirs.cells, 1)], alarm)
+
+    def class_bound(self, classes: int, alarm: float) -> float:
+        """Bound the sum of the peer's."""
+        return sum_bound([(self.theirs.cells, classes)], alarm)
 
 
 def sum_bound(terms: Sequence[tuple[Geometric, int]], alarm: float) -> float:
@@ -295,3 +305,39 @@ def _added(values: Floats) -> Floats:
     for k in range(values.shape[-1]):
         total = total + values[..., k]
     return total
+
+
+class RefinedCounts:
+    """An engine whose numbers have noise, as a learner sees it: whole, not negative, no finer than the noise leaves.
+
+    What crosses stays as it is between the parties and for their checks. The variances are of the noise in each
+    revealed cell, and in each class count of the training records.
+
+    Discloses: whatever `engine` discloses.
+    """
+
+    def __init__(self, engine: CountEngine, schema: Schema, variance: float, class_variance: float) -> None:
+        self._engine, self._schema = engine, schema
+        self._variance, self._class_variance = variance, class_variance
+        self._above: dict[Expression, KnownSums] = {}
+
+    def count(self, queries: Sequence[Query]) -> Role[list[Answer]]:
+        """Ask the engine, and make the best of what it answers."""
+        noisy = yield from self._engine.count(queries)
+        answers, level = [], {}
+        for query, answer in zip(queries, noisy, strict=True):
+            known = KnownSums(query.class_counts or (), self._variance_of(query.expression))
+            level[query.expression], tables = refined(known, answer.tables, self._variance)
+            answers.append(Answer(tuple(tables)))
+        self._above = level
+        return answers
+
+    def _variance_of(self, node: Expression) -> float:
+        if node == ROOT:
+            return self._class_variance
+        values = self._schema.attributes[node.terms[-1].column].size
+        return branch_variance(values, self._above[node.parent], self._variance)
+
+    def count_correct(self, model: Learned) -> Role[Correct]:
+        """Ask the engine."""
+        return (yield from self._engine.count_correct(model))

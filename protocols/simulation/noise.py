@@ -12,7 +12,6 @@ from typing import Protocol
 
 import numpy as np
 
-from protocols.counting.kept import RefinedCounts
 from protocols.counting.plaintext import PlaintextEngine
 from protocols.counts import Answer, Correct, CountTable, Learned, ModelParts, Query
 from protocols.errors import InputError
@@ -20,6 +19,7 @@ from protocols.learning.id3 import HybridId3
 from protocols.learning.tree import Leaf, Node, Split, Tree, assembled, shares_in_tenths
 from protocols.learning.whole import Gini
 from protocols.noise.accounting import Spending, TreeSpending, most_changes
+from protocols.noise.both import RefinedCounts
 from protocols.noise.geometric import Geometric, OneSided, most_variance
 from protocols.role import Role, run_alone
 from protocols.simulation.two_party import HoldOut

@@ -21,7 +21,7 @@ from protocols.counting.rows import View, make_view, peer_columns, view_of_copie
 from protocols.errors import DeviationError, PeerError
 from protocols.facts import ClassCountsFact, CopyFact, ModelFact, Way
 from protocols.messages import ClassCounts, DisguisedPage, ModelDigest
-from protocols.noise.both import BothNoises, sum_bound
+from protocols.noise.both import Noises
 from protocols.randomized_response.related_question import Coins, RelatedDesign, disguise
 from protocols.randomness import canonical, keyed_digest
 from protocols.role import Note, Part, Phase, Progress, Role, Save, Send, exchange, nothing, receive
@@ -129,7 +129,7 @@ def share_class_counts(
     local: PartyInputs,
     agreed: Agreement,
     train: Index,
-    noises: BothNoises | None,
+    noises: Noises,
     answers: KeptAnswers,
     record: PutOnRecord = nothing,
 ) -> Role[ClassTally]:
@@ -160,12 +160,12 @@ def judge_class(local: PartyInputs, terms: Terms, train: Index, record: PutOnRec
 
 
 def _shared(
-    local: PartyInputs, agreed: Agreement, train: Index, noises: BothNoises | None, record: PutOnRecord
+    local: PartyInputs, agreed: Agreement, train: Index, noises: Noises, record: PutOnRecord
 ) -> Role[AnswerNumbers]:
     own = local.class_counts(train) if local.holds_class else None
     alone = len(agreed.schema.class_owners) == 1
-    if noises is not None and own is not None and alone:
-        noise = noises.own.class_counts(agreed.schema.classes)
+    if own is not None and alone:
+        noise = noises.of_class_counts(agreed.schema.classes)
         own = tuple(count + each for count, each in zip(own, noise, strict=True))
     if own is not None:
         record(Leaving.CLASS_WORD)
@@ -177,8 +177,7 @@ def _shared(
         yield Note(ClassCountsFact(Way.LEARNED, counts))
     elif alone:
         yield Note(ClassCountsFact(Way.TOLD, own))
-        lift = 0 if noises is None else noises.cells.own
-        yield Send(ClassCounts(tuple(count + lift for count in own)))
+        yield Send(ClassCounts(tuple(count + noises.cells.own for count in own)))
         counts = own
     else:
         yield Note(ClassCountsFact(Way.BOTH, own))
@@ -198,12 +197,11 @@ def _settle(local: PartyInputs, counts: ClassTally | None, values: Sequence[str]
     yield from settle(None if reason is None else Objection("class counts", reason))
 
 
-def _plausible(values: Sequence[int], classes: int, records: int, noises: BothNoises | None) -> ClassTally:
-    lift = 0 if noises is None else noises.cells.theirs
+def _plausible(values: Sequence[int], classes: int, records: int, noises: Noises) -> ClassTally:
+    lift = noises.cells.theirs
     counts = tuple(value - lift for value in values)
-    slack = 0.0 if noises is None else sum_bound([(noises.theirs.cells, classes)], -log(FALSE_ALARM))
     fits = len(counts) == classes and all(-lift <= count <= records + lift for count in counts)
-    if not fits or abs(sum(counts) - records) > slack:
+    if not fits or abs(sum(counts) - records) > noises.class_bound(classes, -log(FALSE_ALARM)):
         raise PeerError("the peer's class counts do not add up to the training records")
     return counts
 

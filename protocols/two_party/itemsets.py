@@ -29,6 +29,7 @@ from protocols.counts import SecureEngine
 from protocols.errors import DeviationError, InputError, PeerError
 from protocols.facts import SetsFact, Way
 from protocols.messages import SetCounts
+from protocols.noise.both import EXACT
 from protocols.randomized_response.estimate import estimate_count
 from protocols.randomized_response.moments import error_bound
 from protocols.role import Kept, Note, Role, exchange, nothing
@@ -205,7 +206,7 @@ def find_itemsets(
     if hides:
         record(Leaving.REST)
     else:
-        yield from share_class_counts(local, agreed, np.arange(len(local.records)), None, resumed.answers, record)
+        yield from share_class_counts(local, agreed, np.arange(len(local.records)), EXACT, resumed.answers, record)
     copies = yield from exchange_copies(local, agreed, judge, resumed.copy)
     count = run.open if hides else run.count
     search = count if agreed.terms.counts_exactly else run.estimate

@@ -17,16 +17,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import assert_never
 
-from protocols.counting.checks import Checks, Plausibility
+from protocols.counting.checks import Checks, KeptCounts, Plausibility
 from protocols.counting.estimated import Estimator
-from protocols.counting.kept import KeptCounts, RefinedCounts
 from protocols.counts import Correct, CountEngine, Query
 from protocols.errors import InputError
 from protocols.learning.id3 import HybridId3
 from protocols.learning.naive_bayes import Model, NaiveBayes, bayes_of_counts, beats_commonest, beats_when_tested
 from protocols.learning.ranking import Ranking
 from protocols.learning.tree import Tree
-from protocols.noise.both import EXACT
+from protocols.noise.both import EXACT, BothNoises, Noises, RefinedCounts
 from protocols.noise.geometric import most_variance
 from protocols.role import Kept, Phase, Role, in_phase, nothing
 from protocols.secret_tree.bits import Allowance
@@ -137,7 +136,7 @@ class _Run:
         self._judge, self._keep, self._resumed = judge, keep, resumed
         self._draws = bool(agreed.terms.hides_counts and agreed.terms.test)
         self._train, self._test = self._parts = parts_of(local, agreed)
-        self._noises = noises_of(local, self._agreed)
+        self._noises: Noises = noises_of(local, self._agreed) or EXACT
 
     def play(self, record: PutOnRecord) -> Role[Outcome]:
         """Go through the steps."""
@@ -184,9 +183,8 @@ class _Run:
         train = copies.view.rows(self._train)
         estimator = Estimator(train) if self._terms.disguises else None
         plausibility = None if estimator is None else Plausibility(train, estimator, self._noises)
-        noise = None if self._noises is None else self._noises.cells.both
-        checks = Checks(self._agreed.schema, len(train), plausibility, noise)
-        counting = SecureCounting(self._local, self._agreed, copies, self._parts, checks, self._noises or EXACT)
+        checks = Checks(self._agreed.schema, len(train), plausibility, self._noises.cells.both)
+        counting = SecureCounting(self._local, self._agreed, copies, self._parts, checks, self._noises)
         engine, key = yield from counting.engine()
         kept = KeptCounts(engine, checks, self._resumed.answers)
         yield from kept.set_up()
@@ -212,7 +210,7 @@ class _Run:
     def _refined(self, engine: CountEngine) -> CountEngine:
         """Return the engine as the learner sees it; class counts have the noise of who holds the class alone."""
         noises, owners = self._noises, self._agreed.schema.class_owners
-        if noises is None:
+        if not isinstance(noises, BothNoises):
             return engine
         law = noises.own.spending.cells if owners == (self._local.party,) else noises.theirs.cells
         class_variance = most_variance(law) if len(owners) == 1 else 0.0

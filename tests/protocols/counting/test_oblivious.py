@@ -47,8 +47,7 @@ class Game:
             for columns in (sides.corrector, sides.chooser)
         )
         ours, other = noises or (EXACT, EXACT)
-        noise = ours.cells.both or None
-        telling, hearing = (Checks(self.schema, len(self.train), None, noise) for _ in range(2))
+        telling, hearing = (Checks(self.schema, len(self.train), None, ours.cells.both) for _ in range(2))
         return (
             ObliviousChooser(sides, own[0], own[1], CountSender(telling, sizes, ours), Chance(1)),
             ObliviousCorrector(sides, theirs[0], theirs[1], CountReceiver(hearing, sizes, other), Chance(2)),
@@ -258,15 +257,19 @@ def test_no_mask_is_formed_twice_in_a_whole_run(monkeypatch: pytest.MonkeyPatch)
 
 
 @dataclass(frozen=True)
-class Shifting:
+class Shifting(Noises):
     """Noise that is the same number everywhere."""
 
-    cells: Lift
+    lift: Lift
     noise: int
 
     @property
+    def cells(self) -> Lift:
+        return self.lift
+
+    @property
     def accuracy(self) -> Lift:
-        return self.cells
+        return self.lift
 
     def of_cells(self, queries: Sequence[Query], schema: Schema) -> list[int]:
         return [self.noise] * sum(sum(query.cells(schema)) for query in queries)
