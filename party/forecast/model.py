@@ -19,7 +19,7 @@ import numpy as np
 
 from protocols.ciphers.port import AnyKeyHolder, Reply, Shape, sum_by_group
 from protocols.errors import InputError
-from protocols.learning.contest import usual_width
+from protocols.learning.routes import usual_width
 from protocols.oblivious.extension import TREE_DEPTH, set_up
 from protocols.oblivious.products import SummedShares, bits_as_numbers, receive_products, send_products
 from protocols.role import run_pair

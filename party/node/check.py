@@ -35,7 +35,7 @@ from protocols.noise.accounting import Spending, TreeSpending, changes_of
 from protocols.privacy.attack import Disclosure
 from protocols.privacy.findings import Findings, measure_design
 from protocols.randomized_response.related_question import RelatedDesign
-from protocols.secret_tree.deduction import Follows
+from protocols.secret_tree.bits import Follows
 from protocols.terms import KEY_FLOOR, Leaves, MiningTerms, Terms
 from protocols.two_party.agreement import Agreement, split_sizes
 from protocols.two_party.inputs import PartyInputs, training_records

@@ -30,7 +30,7 @@ from protocols.jobs import Align, Crosstab, CrosstabTerms, Job, Predict, Predict
 from protocols.privacy.attack import Disclosure
 from protocols.randomness import keyed_digest
 from protocols.role import Fact, Part, Progress, Save, nothing
-from protocols.secret_tree.deduction import Follows
+from protocols.secret_tree.bits import Follows
 from protocols.terms import Terms
 from protocols.two_party.agreement import Agreement, Objection, Opening, Policy, agree_again, agree_on_training
 from protocols.two_party.alignment import Aligned, Overlap, align, are_to_align

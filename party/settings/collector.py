@@ -21,7 +21,7 @@ from protocols.errors import InputError
 from protocols.kinds import Between, Exact
 from protocols.randomized_response.design import Design, Kind
 from protocols.randomized_response.unrelated_question import UnrelatedDesign
-from protocols.survey.personal_test import BitDesign
+from protocols.survey.mining import BitDesign
 
 
 @dataclass(frozen=True)

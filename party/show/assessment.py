@@ -16,8 +16,7 @@ from protocols.learning.tree import Tree
 from protocols.learning.whole import GINI_BITS
 from protocols.noise.accounting import Spending, TreeSpending, delta_of
 from protocols.noise.geometric import most_variance
-from protocols.secret_tree.bits import Allowance
-from protocols.secret_tree.deduction import Follows
+from protocols.secret_tree.bits import Allowance, Follows
 from protocols.secret_tree.held_out import error_of_correct, most_rows, noise_of_table
 from protocols.secret_tree.openings import wires_of_node_and_leaf
 from protocols.terms import EPSILON_OF_SCORES, NOISE, Learner, Leaves, Method, RuleTerms, Splits, Terms

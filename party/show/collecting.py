@@ -13,8 +13,7 @@ from party.survey.web.store import StoreStatus, SurveyStage
 from party.survey.web.submissions import Cut
 from protocols.privacy.loss import shared_coins
 from protocols.randomized_response.estimate import quantile
-from protocols.survey.mining import Accuracy
-from protocols.survey.personal_test import BitDesign
+from protocols.survey.mining import Accuracy, BitDesign
 
 STAGES = {
     SurveyStage.OPEN: "open: each answer stands beside the digest of its code",

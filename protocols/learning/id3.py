@@ -21,8 +21,7 @@ from dataclasses import dataclass
 
 from protocols.counts import Answer, Counts
 from protocols.errors import InputError
-from protocols.learning.merit import CANNOT, OpenNode, is_small, merits
-from protocols.learning.ranking import Ranking, windows_or_all
+from protocols.learning.merit import CANNOT, OpenNode, Ranking, is_small, merits, windows_or_all
 from protocols.learning.tree import Leaf, Node, Split, Tree, assembled
 from protocols.role import Phase, Progress, Role, as_part
 from protocols.tables import ROOT, Expression, Schema

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from protocols.answers import AnswerNumbers, KeptAnswers
 from protocols.counts import Query
 from protocols.errors import InputError
-from protocols.learning.ranking import Ranking, windows_or_all
+from protocols.learning.merit import Ranking, windows_or_all
 from protocols.learning.tree import Leaf, Node, Split, Tree, assembled
 from protocols.noise.both import TreeNoise
 from protocols.oblivious.bits import WORD, Uint64s

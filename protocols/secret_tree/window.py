@@ -1,6 +1,6 @@
 """Which candidates of a node are among the omega best, of gains that nobody sees (Hybrid section 3.1, step 4b).
 
-Each side's estimated gains (`learning.ranking`) are its own shares of their sums. Of each pair of candidates a sign
+Each side's estimated gains (`learning.merit`) are its own shares of their sums. Of each pair of candidates a sign
 says which is the better one, of equals the first; how many are better than a candidate is a sum of shares of such
 bits, and one more sign says whether that is below omega. That bit is opened, of each candidate of all nodes of a level
 at once; no gain, no order, no sum is.
@@ -21,7 +21,7 @@ from protocols.answers import AnswerNumbers, KeptAnswers
 from protocols.counts import Estimates, Query
 from protocols.errors import DeviationError
 from protocols.facts import Way, WindowsFact
-from protocols.learning.ranking import sum_bits, whole_gains
+from protocols.learning.merit import sum_bits, whole_gains
 from protocols.learning.whole import Whole
 from protocols.oblivious.bits import WORD, Uint64s
 from protocols.oblivious.gates import Gates

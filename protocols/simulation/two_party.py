@@ -20,7 +20,7 @@ from protocols.counting.rows import View, make_view, peer_columns, view_of_copie
 from protocols.counts import Answer, Classifier, Counts, CountTable, Estimates, Query
 from protocols.errors import InputError
 from protocols.learning.id3 import HybridId3, Result
-from protocols.learning.ranking import best, whole_gains
+from protocols.learning.merit import best, whole_gains
 from protocols.learning.tree import Leaf, Node, Split, Tree, majority
 from protocols.learning.whole import Whole
 from protocols.randomized_response.design import Draw

@@ -22,8 +22,7 @@ from protocols.oblivious.extension import TREE_DEPTH, Transfers, set_up
 from protocols.oblivious.gates import Gates, Triples
 from protocols.randomness import canonical
 from protocols.role import Phase, Role, in_phase
-from protocols.secret_tree.bits import Allowance
-from protocols.secret_tree.deduction import Follows, what_follows
+from protocols.secret_tree.bits import Allowance, Follows, what_follows
 from protocols.secret_tree.growth import SecretTree
 from protocols.secret_tree.held_out import Scores, noise_of_table, open_scores, room_for_table, said_rows
 from protocols.secret_tree.shares import SharedCounts

@@ -2,7 +2,7 @@
 
 How many held-out records naive Bayes gets right both sides of oblivious transfers share (DESIGN 7.8). Which class of a
 record has the highest score is no condition that one side's columns and the other's satisfy, so no dot product counts
-it. The classes of each record are compared pair by pair (`learning.contest`): the chooser brings `X`, the corrector
+it. The classes of each record are compared pair by pair (`learning.routes`): the chooser brings `X`, the corrector
 `Y`. Nobody sees a result (`oblivious.gates`): a class wins that beats all others, and a record is right whose own
 class, which the corrector knows, wins.
 """
@@ -20,8 +20,8 @@ from protocols.counting.oblivious import ObliviousChooser, ObliviousCorrector, s
 from protocols.counting.replies import CountReceiver, CountSender
 from protocols.counts import Learned, SecureEngine
 from protocols.errors import InputError
-from protocols.learning.contest import Contest
 from protocols.learning.naive_bayes import NaiveBayes
+from protocols.learning.routes import Contest
 from protocols.messages import HolderKey
 from protocols.noise.both import EXACT, Noises
 from protocols.oblivious.extension import TREE_DEPTH, Transfers, set_up

@@ -22,7 +22,7 @@ bring any weights: then the outcomes are wrong.
 *Never again*: a mask serves one weight; of two under one mask the difference is read, and with it the answerer's route.
 
 Which class has the highest score by naive Bayes both share as bits. The classes are compared, pair by pair
-(`learning.contest`): the asker brings `X`, the answerer `Y`. A class wins where it beats all others. No score, no
+(`learning.routes`): the asker brings `X`, the answerer `Y`. A class wins where it beats all others. No score, no
 comparison and no winner is opened here.
 """
 
@@ -33,9 +33,8 @@ from itertools import combinations
 import numpy as np
 
 from protocols.errors import DeviationError, InputError, PeerError
-from protocols.learning.contest import Contest
 from protocols.learning.naive_bayes import Model, NaiveBayes
-from protocols.learning.routes import Routes, RowOutcome
+from protocols.learning.routes import Contest, Routes, RowOutcome
 from protocols.learning.tree import Tree
 from protocols.messages import RowShares
 from protocols.oblivious.bits import WORD, Uint64s, bit_planes, pack, packed_bytes, plane_words, unpack

@@ -21,7 +21,7 @@ from protocols.counting.estimated import Estimator
 from protocols.counting.plaintext import PlaintextEngine
 from protocols.counting.rows import View
 from protocols.learning.id3 import HybridId3
-from protocols.learning.ranking import GAIN_BITS
+from protocols.learning.merit import GAIN_BITS
 from protocols.randomized_response.moments import noise
 from protocols.role import Role, run_alone
 from protocols.simulation.two_party import (

@@ -22,7 +22,7 @@ from protocols.counting.oblivious import SatisfiedRows
 from protocols.counting.rows import make_view
 from protocols.counts import Query
 from protocols.errors import DisagreementError
-from protocols.learning.ranking import GAIN_BITS, best, sum_bits, whole_gains
+from protocols.learning.merit import GAIN_BITS, best, sum_bits, whole_gains
 from protocols.learning.tree import Leaf, Split, Tree, shares_in_tenths
 from protocols.learning.whole import Gini, Whole, mixture
 from protocols.messages import TableCommitment

@@ -46,7 +46,7 @@ from protocols.messages import Share
 from protocols.noise.accounting import Spending
 from protocols.noise.both import OwnNoise
 from protocols.randomness import keyed_digest
-from protocols.survey.personal_test import BitDesign
+from protocols.survey.mining import BitDesign
 from protocols.survey.responses import survey_schema
 from protocols.tables import ROOT, Table
 from protocols.terms import Impurity, Method, Terms

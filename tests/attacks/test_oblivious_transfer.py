@@ -24,8 +24,7 @@ from numpy.typing import NDArray
 from party.wire.codec import encode
 from party.wire.v1 import node_pb2 as wire
 from protocols.errors import DeviationError
-from protocols.learning.contest import Contest
-from protocols.learning.routes import Routes
+from protocols.learning.routes import Contest, Routes
 from protocols.learning.tree import Leaf, Split, Tree
 from protocols.messages import ChoicePage, ClassCounts, CorrectionPage, ExactCounts, SetCounts
 from protocols.oblivious.bits import Uint64s, lanes_of, rows_of, unpack

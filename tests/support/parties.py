@@ -16,7 +16,7 @@ from protocols.counting.plaintext import PlaintextEngine
 from protocols.jobs import Job, Train, Unusable
 from protocols.kinds import values_of
 from protocols.learning.id3 import HybridId3, Result
-from protocols.learning.ranking import Ranking
+from protocols.learning.merit import Ranking
 from protocols.randomized_response.related_question import default_groups
 from protocols.role import Kept, Role, Transcript, nothing, run_alone, run_pair
 from protocols.tables import Attribute, Codes, Table, joint_schema

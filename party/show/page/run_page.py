@@ -61,7 +61,7 @@ from protocols.errors import InputError
 from protocols.learning.impurity import importances, informations
 from protocols.learning.naive_bayes import NaiveBayes, beats_commonest, beats_when_tested, commonest_share
 from protocols.learning.tree import TENTHS, Tree
-from protocols.secret_tree.deduction import Follows
+from protocols.secret_tree.bits import Follows
 from protocols.secret_tree.held_out import NO_TENTH
 from protocols.terms import ALL, NOISE, OMEGA, Learner, Leaves, Method, Terms, fixed_terms
 

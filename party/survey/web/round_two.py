@@ -4,7 +4,7 @@
 bit. `cotally-bit/1` is what it sends: `{"format", "round": digest, "code", "bit": "0" or "1"}`, of one length.
 
 Discloses, to the collector: one bit per respondent, disguised as the settings say. The collector chooses the model, and
-so what the bit is about; `protocols/survey/personal_test.py` says what it can learn at most. One model is published per
+so what the bit is about; `protocols/survey/mining.py` says what it can learn at most. One model is published per
 survey, and a code is counted once, so there is no second bit to hold against the first.
 """
 
@@ -25,8 +25,7 @@ from protocols.errors import InputError
 from protocols.learning.naive_bayes import Model, NaiveBayes, grains
 from protocols.learning.tree import Leaf
 from protocols.randomness import canonical
-from protocols.survey.mining import Accuracy
-from protocols.survey.personal_test import BitDesign, accuracy_by_bits, personal_accuracy, tested_group
+from protocols.survey.mining import Accuracy, BitDesign, accuracy_by_bits, personal_accuracy, tested_group
 from protocols.survey.responses import Responses
 from protocols.tables import Codes
 

@@ -37,8 +37,7 @@ from protocols.noise.accounting import Spending, TreeSpending
 from protocols.randomized_response.moments import gain_error
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.role import run_pair
-from protocols.secret_tree.bits import Allowance
-from protocols.secret_tree.deduction import Follows
+from protocols.secret_tree.bits import Allowance, Follows
 from protocols.secret_tree.held_out import Scores, noise_of_table
 from protocols.secret_tree.openings import simulate_openings
 from protocols.terms import ALL, HALF, Counting, Impurity, Leaves, Method, Reveal, Splits, Terms

@@ -21,8 +21,7 @@ from protocols.counts import Answer, Claims, Counts, Query
 from protocols.errors import InputError
 from protocols.learning.id3 import HybridId3, Result
 from protocols.learning.impurity import entropy, gain, importances
-from protocols.learning.merit import estimated_merits, is_small, may_be_split, may_split
-from protocols.learning.ranking import Ranking
+from protocols.learning.merit import Ranking, estimated_merits, is_small, may_be_split, may_split
 from protocols.learning.routes import Routes, RowOutcome
 from protocols.learning.tree import Leaf, Node, Split, Tree, majority
 from protocols.randomized_response.estimate import estimate_count

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from protocols.counting.plaintext import PlaintextEngine
 from protocols.counts import Answer
 from protocols.errors import InputError
-from protocols.learning.contest import Contest
 from protocols.learning.impurity import TIE, entropy, gain, gini, merit, merit_gradient
 from protocols.learning.merit import CANNOT, estimated_merits, merits
 from protocols.learning.naive_bayes import NaiveBayes, fit_naive_bayes
+from protocols.learning.routes import Contest
 from protocols.learning.whole import (
     ERROR,
     GINI_BITS,

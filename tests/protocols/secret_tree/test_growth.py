@@ -20,7 +20,7 @@ from protocols.counting.plaintext import PlaintextEngine
 from protocols.counts import Answer, CountTable, Query
 from protocols.errors import InputError
 from protocols.learning.id3 import HybridId3
-from protocols.learning.ranking import best, whole_gains
+from protocols.learning.merit import best, whole_gains
 from protocols.learning.tree import Leaf, Split, Tree, assembled
 from protocols.learning.whole import Gini
 from protocols.messages import MaskedPage

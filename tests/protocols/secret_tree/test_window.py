@@ -16,7 +16,7 @@ from protocols.counting.oblivious import sides_of
 from protocols.counts import Query
 from protocols.errors import DeviationError, InputError, PeerError
 from protocols.facts import Way, WindowsFact
-from protocols.learning.ranking import best, sum_bits, whole_gains
+from protocols.learning.merit import best, sum_bits, whole_gains
 from protocols.learning.tree import Leaf, Split, Tree
 from protocols.learning.whole import MOST_GINI_RECORDS, Gini, Whole, entropy_part
 from protocols.messages import CountShares, MaskedPage, OpenedPage
@@ -24,8 +24,7 @@ from protocols.oblivious.extension import Transfers
 from protocols.oblivious.gates import Gates
 from protocols.oblivious.numbers import bits_of_lanes, filled, modulus_mask, summand_bits, wires_of
 from protocols.role import Message, Note, Role, Save, Send, Transcript, run_alone, run_pair
-from protocols.secret_tree.bits import Allowance
-from protocols.secret_tree.deduction import deduce, what_follows
+from protocols.secret_tree.bits import Allowance, deduce, what_follows
 from protocols.secret_tree.growth import least, several
 from protocols.secret_tree.held_out import (
     LeafStatement,

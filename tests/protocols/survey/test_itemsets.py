@@ -16,8 +16,18 @@ from protocols.randomized_response.unrelated_question import UnrelatedDesign
 from protocols.simulation.two_party import bulk_draw
 from protocols.survey import itemsets
 from protocols.survey.itemsets import column_items, column_rules, estimate_set, mine_columns
-from protocols.survey.mining import Accuracy, estimate_accuracy, grow_tree, learn_naive_bayes, prune_tree, split_doubts
-from protocols.survey.personal_test import BitDesign, accuracy_by_bits, personal_accuracy, personal_share
+from protocols.survey.mining import (
+    Accuracy,
+    BitDesign,
+    accuracy_by_bits,
+    estimate_accuracy,
+    grow_tree,
+    learn_naive_bayes,
+    personal_accuracy,
+    personal_share,
+    prune_tree,
+    split_doubts,
+)
 from protocols.survey.pooled import PooledEstimates, PooledResponses
 from protocols.survey.responses import Responses, survey_schema
 from protocols.tables import ROOT, Codes, Expression, Floats, Term

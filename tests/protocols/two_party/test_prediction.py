@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 
 from protocols.errors import DeviationError, DisagreementError, InputError, PeerError
 from protocols.jobs import PredictionTerms, Receiver
-from protocols.learning.contest import Contest
 from protocols.learning.naive_bayes import Model
-from protocols.learning.routes import Routes
+from protocols.learning.routes import Contest, Routes
 from protocols.learning.tree import Tree
 from protocols.messages import (
     BaseOffer,

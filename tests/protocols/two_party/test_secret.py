@@ -19,7 +19,7 @@ from protocols.counts import Query
 from protocols.errors import DisagreementError
 from protocols.facts import ClassCountsFact, CopyFact, ModelFact, WindowsFact
 from protocols.learning.id3 import HybridId3
-from protocols.learning.ranking import best, whole_gains
+from protocols.learning.merit import best, whole_gains
 from protocols.learning.tree import Leaf, Split, Tree
 from protocols.learning.whole import MOST_GINI_RECORDS
 from protocols.messages import CountShares, Greeting, MaskedPage, OpenedPage, Verdict
