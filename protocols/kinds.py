@@ -46,9 +46,6 @@ class Between:
     def parse(self, text: str, field: str | None = None) -> int | None:
         """Return the value that a word names.
 
-        Raises:
-            InputError: It does not name one.
-
         >>> Between(1, 9, "any").parse("any"), Between(1, 9, "any").parse("3")
         (None, 3)
         """
@@ -222,11 +219,7 @@ def values_of(made: Any) -> dict[str, Any]:
 
 
 def check_kinds(made: Any, error: type[InputError] = InputError) -> None:
-    """Refuse what has a field out of its range.
-
-    Raises:
-        InputError: Of this type, for the first such field.
-    """
+    """Refuse what has a field out of its range."""
     for name, kind in kinds_of(type(made)).items():
         if (problem := kind.problem(getattr(made, name))) is not None:
             raise error(problem, field=name)

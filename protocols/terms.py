@@ -156,9 +156,6 @@ class RuleTerms:
     `most_sets` the most sets of each side's own items, and the most sets with items of both, whose exact counts are
     sent. `absent` are values that are no items: what a column of 0 and 1 says of a basket without the item.
     `min_threshold` is what the `metric` of a rule must reach where no count crosses; None if no rule is asked about.
-
-    Raises:
-        InputError: A term that no run can have; `field` names it.
     """
 
     min_support: Annotated[Fraction, SUPPORT]
@@ -202,16 +199,12 @@ class RuleTerms:
 
     @property
     def most_counts(self) -> int:
-        """The most exact counts that a run reveals: those of both sides' own sets, those of both, and the records."""
+        """The most exact counts that a run reveals: of both sides' own sets, of those of both, and of the records."""
         return 3 * self.most_sets + 1
 
 
 def _weights_read(texts: Iterable[str]) -> dict[str, Fraction]:
-    """Return weights by value of the class.
-
-    Raises:
-        TermError: A text has another form, or its weight is outside of a hundredth to 100.
-    """
+    """Return weights by value of the class."""
     found = {}
     for value, _, number in (text.rpartition("=") for text in texts):
         weight = exact_number(number.strip())
@@ -279,9 +272,6 @@ class Growth:
     then have a gain to split a node. `impurity` is what splits are chosen by, `prune` the share of all records
     that it was pruned by, `leaves` what is opened of a leaf where counts are not. `weights` are what records of a class
     count for in splits and labels, as `VALUE=NUMBER`; those of another class count once.
-
-    Raises:
-        TermError: A limit, a measure or a share that no tree can have.
     """
 
     max_depth: Annotated[int | None, DEPTH] = None
@@ -314,13 +304,10 @@ class Terms:
     `min_leaf` the limits of the tree, `noise` the epsilon against each side of the noise in counts, or in winners and
     labels of a tree alone, None for neither, `impurity` what splits are chosen by, `reveal` what crosses, `most_bits`
     how many bits a tree may reveal where nothing else is revealed (None: one for fifty records), `splits` what may
-    split a node, `leaves` what is opened of a leaf, `weights` what records of a class count for, `learner` what is
-    learned.
+    split a node, `leaves` what is opened of a leaf, `weights` what records of a class count for.
+
     Terms that the method does not use must still be legal, except that `theta` may be 1/2 where nothing is disguised.
     What a learner has no use for is fixed: the classes below say it, and the value that is on record in its place.
-
-    Raises:
-        TermError: The first term that no run can have.
     """
 
     method: Annotated[Method, Pick(Method)]
@@ -447,9 +434,8 @@ class Terms:
     def reveal_key(self) -> dict[str, Any]:
         """The terms that decide which counts are asked for and what they are: two runs alike in them reveal the same.
 
-        How counts are made does not matter; where all candidates of a tree are counted, nothing does that ranks
-        them, and the method neither: `smc` and `hybrid` with all candidates ask for the same. Rules by `hybrid` have
-        other counts than by `smc`. A bound on bits matters where it may end a tree.
+        How counts are made does not matter; nor, where all candidates of a tree are counted, the method and what ranks
+        them. Rules by `hybrid` have other counts than by `smc`. A bound on bits matters where it may end a tree.
         """
         return reveal_key_of(values_of(self))
 
@@ -606,12 +592,8 @@ def reveal_key_of(terms: Mapping[str, Any]) -> dict[str, Any]:
         idle |= {"omega"}
     if terms.get("reveal") != Reveal.TREE or terms["noise"] is not None:
         idle |= {"most_bits"}
-    if terms.get("splits", Splits.VALUES) == Splits.VALUES:
-        idle |= {"splits"}
-    if terms.get("leaves", Leaves.LABEL) == Leaves.LABEL:
-        idle |= {"leaves"}
-    if not terms.get("weights"):
-        idle |= {"weights"}
+    usual = {"splits": Splits.VALUES, "leaves": Leaves.LABEL, "weights": ()}
+    idle |= {name for name, value in usual.items() if (terms.get(name) or value) == value}
     return {name: value for name, value in terms.items() if name not in idle}
 
 

@@ -97,14 +97,13 @@ class JointItemsets:
                 "a larger min_support or a smaller max_len"
             )
         number = {item: position for position, item in enumerate(items_of(self.attributes))}
-        rules, undefined = [], 0
-        for whole in self.frequent:
-            for length in range(1, len(whole.terms)):
-                for first in combinations(whole.terms, length):
-                    rule = self._rule(whole, first, number)
-                    undefined += rule is None
-                    rules += [] if rule is None else [rule]
-        return MinedRules(tuple(rules), undefined, self._supports)
+        rules = (
+            self._rule(whole, first, number)
+            for whole in self.frequent
+            for length in range(1, len(whole.terms))
+            for first in combinations(whole.terms, length)
+        )
+        return MinedRules.of(rules, self._supports)
 
     def _supports(self, rule: RuleEstimate) -> Supports:
         items = items_of(self.attributes)

@@ -9,12 +9,12 @@ with the covariance estimated from how many transactions hold exactly which item
 where `s~_A` is not clearly above 0 its error says little; where it is 0 or below there is no confidence at all.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
 from itertools import combinations
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,6 +59,12 @@ class MinedRules:
     undefined: int
     exact: Callable[[RuleEstimate], Supports] = field(compare=False)
 
+    @classmethod
+    def of(cls, rules: Iterable[RuleEstimate | None], exact: Callable[[RuleEstimate], Supports]) -> Self:
+        """Return these rules, of which those without a confidence are None."""
+        found = list(rules)
+        return cls(tuple(rule for rule in found if rule is not None), found.count(None), exact)
+
     def reached(self, metric: str, least: Fraction) -> NDArray[np.bool_]:
         """Return for every rule whether a measure of it is at least this; fractions decide what floats cannot."""
         shares = np.array([rule.supports for rule in self.rules], dtype=np.float64).reshape(-1, 3)
@@ -74,14 +80,9 @@ class MinedRules:
 
 def mine_rules(mined: MinedItemsets) -> MinedRules:
     """Return the rules of all frequent itemsets."""
-    rules: list[RuleEstimate] = []
-    undefined = 0
-    for level in mined.frequent():
-        for part in _parts(level, len(mined.lattice.sizes)):
-            for rule in _rules(mined.lattice, part):
-                undefined += rule is None
-                rules += [] if rule is None else [rule]
-    return MinedRules(tuple(rules), undefined, partial(_supports, mined.lattice))
+    parts = (part for level in mined.frequent() for part in _parts(level, len(mined.lattice.sizes)))
+    rules = (rule for part in parts for rule in _rules(mined.lattice, part))
+    return MinedRules.of(rules, partial(_supports, mined.lattice))
 
 
 def _supports(lattice: Lattice, rule: RuleEstimate) -> Supports:

@@ -60,9 +60,6 @@ class ScoreTable:
         scores: By which rows rank the second of two classes, ascending; None where labels alone are known.
         total: How many records there are, where noise is in the cells and not in this, or a class is of no cell.
         about: The class that is ranked; None for the rarest.
-
-    Raises:
-        InputError: The parts do not fit together, or there are scores of other than two classes, or some that fall.
     """
 
     cells: Floats

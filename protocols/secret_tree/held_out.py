@@ -86,11 +86,7 @@ class Scores:
 
     @classmethod
     def read(cls, numbers: Sequence[int], classes: int, records: int, law: Geometric) -> Self:
-        """Return what was opened as such numbers: of each row its tenth, its label, and a number for each class.
-
-        Raises:
-            InputError: They are no rows of that.
-        """
+        """Return what was opened as such numbers: of each row its tenth, its label, and a number for each class."""
         if not numbers or len(numbers) % (classes + 2):
             raise InputError("the table of held-out records is no multiple of its classes and two")
         rows = np.array(numbers).reshape(-1, classes + 2).tolist()

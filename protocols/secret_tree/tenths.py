@@ -36,9 +36,6 @@ def add_tenths(
     """Return the agreed tree, of labels only, with the shares of its leaves; `noise` is ours, where labels have some.
 
     Discloses: to both, the tenths of each leaf.
-
-    Raises:
-        DeviationError: What was opened is no such tenth.
     """
     paths, others = [path for path, _ in tree.leaves()], tree.schema.classes - 1
 

@@ -49,12 +49,7 @@ class Rehearsed:
 
 
 def rehearse(ours: PartyInputs, theirs: PartyInputs, terms: Terms) -> Rehearsed:
-    """Return what a run of these two on these terms gives.
-
-    Raises:
-        InputError: The limits of one of them refuse the run.
-        DisagreementError: What they bring does not go together.
-    """
+    """Return what a run of these two on these terms gives."""
     ours, theirs = ours.bringing(terms), theirs.bringing(terms)
     flaw = object_to_limits(ours, terms) or object_to_limits(theirs, terms)
     if flaw is not None:

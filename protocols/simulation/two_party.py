@@ -92,19 +92,14 @@ def label_leaves(tree: Tree, engine: Counts) -> Role[Tree]:
 
 def _labelled(tree: Tree, tables: dict[Expression, CountTable]) -> Node:
     def split(expression: Expression, node: Split, children: Sequence[Node]) -> Node:
-        table = tables[expression]
+        rows, counts = tables[expression].tolist(), tables[expression].sum(axis=0).tolist()
         labelled = (
-            _leaf(row, table) if isinstance(child, Leaf) else child
-            for child, row in zip(children, table.tolist(), strict=True)
+            Leaf(tuple(row), majority(row if sum(row) > 0 else counts)) if isinstance(child, Leaf) else child
+            for child, row in zip(children, rows, strict=True)
         )
-        return Split(tuple(table.sum(axis=0).tolist()), node.attribute, tuple(labelled))
+        return Split(tuple(counts), node.attribute, tuple(labelled))
 
     return tree.folded(lambda _, leaf: leaf, split)
-
-
-def _leaf(row: Sequence[float], rows: CountTable) -> Leaf:
-    above = np.asarray(rows, dtype=np.float64).sum(axis=0).tolist()
-    return Leaf(tuple(row), majority(row if sum(row) > 0 else above))
 
 
 def end_early(tree: Tree, is_split: Callable[[Expression, Split], bool]) -> Tree:
@@ -120,8 +115,6 @@ def end_early(tree: Tree, is_split: Callable[[Expression, Split], bool]) -> Tree
 
     return replace(tree, root=tree.folded(lambda _, leaf: leaf, split))
 
-
-_PARTIES = ("alice", "bob")
 
 Disguise = Callable[[tuple[int, ...]], RelatedDesign]
 
@@ -161,9 +154,9 @@ def random_split(table: Table, class_column: int, test: Fraction, generator: np.
     halves = np.array_split(shuffled, 2)
     owned = [sorted(half.tolist()) for half in halves]
     attributes = [
-        replace(table.attributes[c], party=party) for party, half in zip(_PARTIES, owned, strict=True) for c in half
+        replace(table.attributes[c], party=party) for party, half in zip(SIDES, owned, strict=True) for c in half
     ]
-    owner = _PARTIES[generator.integers(2)]
+    owner = SIDES[generator.integers(2)]
     label = table.attributes[class_column]
     schema = joint_schema(attributes, Attribute(owner, label.name, label.values), [owner])
     codes = table.codes[generator.permutation(len(table))][:, [*owned[0], *owned[1], class_column]]
@@ -215,7 +208,7 @@ def disguised_views(split: HoldOut, disguise: Disguise, generator: np.random.Gen
         own = split.train[:, list(split.schema.held_by(party))]
         return make_view(split.schema, party, own, copy, design)
 
-    alice, bob = (view(party) for party in _PARTIES)
+    alice, bob = (view(party) for party in SIDES)
     return alice, bob
 
 
@@ -232,7 +225,7 @@ def grow_randomized(split: HoldOut, views: Sequence[View], growth: Growth = TO_T
 
 def _mined(split: HoldOut, views: Sequence[View]) -> Counts:
     miner = split.schema.class_attribute.party
-    return ProjectedEstimates(Estimator(views[_PARTIES.index(miner)]))
+    return ProjectedEstimates(Estimator(views[SIDES.index(miner)]))
 
 
 def grow_hybrid(split: HoldOut, views: Sequence[View], omega: Window, growth: Growth = TO_THE_END) -> GrownTree:

@@ -101,14 +101,13 @@ def estimate_set(codes: Codes, design: Design, terms: TermSet) -> ColumnSet | No
 
 def column_rules(mined: MinedColumns) -> MinedRules:
     """Return the rules of all sets that were found; their items are numbered as by `column_items`."""
-    rules, undefined = [], 0
-    for union in (known for known in mined.sets if len(known.terms) > 1):
-        for number in range(1, len(union.terms)):
-            for first in combinations(union.terms, number):
-                rule = _rule(mined, union.terms, first)
-                undefined += rule is None
-                rules += [] if rule is None else [rule]
-    return MinedRules(tuple(rules), undefined, partial(_supports, mined))
+    rules = (
+        _rule(mined, union.terms, first)
+        for union in mined.sets
+        for number in range(1, len(union.terms))
+        for first in combinations(union.terms, number)
+    )
+    return MinedRules.of(rules, partial(_supports, mined))
 
 
 def _supports(mined: MinedColumns, rule: RuleEstimate) -> Supports:

@@ -32,11 +32,7 @@ def tree_noise_of(local: PartyInputs, agreement: Agreement, records: int) -> Tre
 
 
 def tree_spending(columns: int, growth: Growth, records: int) -> TreeSpending | None:
-    """Return what either side spends on a tree of this many columns and training records; None without noise.
-
-    Raises:
-        InputError: There are too many records.
-    """
+    """Return what either side spends on a tree of this many columns and training records; None without noise."""
     if growth.noise is None or growth.max_depth is None:
         return None
     change = int(Gini(records).change * 2**GINI_BITS)

@@ -67,7 +67,7 @@ def score(
     counts = SharedCounts(
         sides_of(tree.schema, first), held_out, transfers, is_chooser=first == local.party, room=room_for_table(law)
     )
-    opening = _as_numbers(open_scores(tree, counts, law, noise))
+    opening = open_scores(tree, counts, law, noise)
     said = [[each.tenth, each.label] for each in rows]
 
     def fits(numbers: AnswerNumbers) -> bool:
@@ -77,10 +77,6 @@ def score(
 
     numbers = yield from answers.ask(opening, fits)
     return Scores.read([*map(int, numbers)], classes, len(held_out), law)
-
-
-def _as_numbers(cells: Role[tuple[int, ...]]) -> Role[AnswerNumbers]:
-    return tuple(map(float, (yield from cells)))
 
 
 def share_counts(
