@@ -480,26 +480,31 @@ class TreeTerms(Terms):
         _weights_read(self.weights)
         if self.weights and (not self.opens_tree or self.disguises or self.noise is not None):
             yield "weights", 'need method = "smc" and reveal = "tree", without noise: leave them out'
-        if self.leaves == Leaves.LABEL:
-            return
-        if not self.opens_tree:
+        has_tenths = self.leaves == Leaves.TENTHS
+        if has_tenths and not self.opens_tree:
             yield "leaves", 'must be "label" but where a tree alone is opened: by smc or hybrid with reveal = "tree"'
-        if self.noise is None and self.min_leaf < LEAF_OF_TENTHS:
+        if has_tenths and self.noise is None and self.min_leaf < LEAF_OF_TENTHS:
             few = f"tenths of fewer than {LEAF_OF_TENTHS} records would show single ones"
             yield "leaves", f'must be "label" with min_leaf = {self.min_leaf}: {few}'
 
 
 @dataclass(frozen=True, kw_only=True)
-class BayesTerms(Terms):
-    """The terms of naive Bayes (DESIGN 8), which counts at one node."""
+class _WithoutTree(Terms):
+    """What is fixed where no tree is grown."""
 
-    omega: Window = field(default=USUAL_WINDOW, init=False)
     max_depth: int | None = field(default=None, init=False)
     impurity: Impurity = field(default=Impurity.INFORMATION_GAIN, init=False)
     most_bits: int | None = field(default=None, init=False)
     splits: Splits = field(default=Splits.VALUES, init=False)
     leaves: Leaves = field(default=Leaves.LABEL, init=False)
     weights: tuple[str, ...] = field(default=(), init=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BayesTerms(_WithoutTree):
+    """The terms of naive Bayes (DESIGN 8), which counts at one node."""
+
+    omega: Window = field(default=USUAL_WINDOW, init=False)
     learner: Learner = field(default=Learner.NAIVE_BAYES, init=False)
 
     def _conflicts(self) -> Iterator[tuple[str, str]]:
@@ -516,7 +521,7 @@ class BayesTerms(Terms):
 
 
 @dataclass(frozen=True, kw_only=True)
-class MiningTerms(Terms):
+class MiningTerms(_WithoutTree):
     """The terms of association rules (DESIGN 9): about all columns alike, without a class, and of all records.
 
     `min_leaf` is the fewest records of a frequent set, and of what two own sets that are counted may differ by.
@@ -526,13 +531,7 @@ class MiningTerms(Terms):
     class_name: str = field(default=NO_CLASS, init=False)
     seed: int = field(default=0, init=False)
     test: Fraction = field(default=NO_SHARE, init=False)
-    max_depth: int | None = field(default=None, init=False)
     noise: Fraction | None = field(default=None, init=False)
-    impurity: Impurity = field(default=Impurity.INFORMATION_GAIN, init=False)
-    most_bits: int | None = field(default=None, init=False)
-    splits: Splits = field(default=Splits.VALUES, init=False)
-    leaves: Leaves = field(default=Leaves.LABEL, init=False)
-    weights: tuple[str, ...] = field(default=(), init=False)
     learner: Learner = field(default=Learner.RULES, init=False)
     rules: RuleTerms
 

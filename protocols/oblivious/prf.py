@@ -212,10 +212,3 @@ def give_key(transfers: Transfers, size: int, randomness: Randomness) -> Role[Fu
         rows.append(rows_of(columns))
         yield Progress(Phase.MATCHING, page.stop, size)
     return FunctionKey(transfers.chooser.session, np.concatenate(rows), np.frombuffer(bits, WORD))
-
-
-def simulate_codes(size: int, randomness: Randomness) -> Iterator[CodePage]:
-    """Yield what the key holder sees of a table of this size: uniform rows."""
-    for page in _pages(size):
-        length = CODE_BITS * (page.stop - page.start) // 8
-        yield CodePage(randomness.randbelow(1 << 8 * length).to_bytes(length, "big"))

@@ -31,7 +31,6 @@ from protocols.errors import PeerError
 from protocols.messages import CorrectionPage
 from protocols.oblivious.bits import WORD, Lanes, Uint64s, lanes_of, pack, packed_bytes, unpack
 from protocols.oblivious.masks import BothKeys, ChosenKeys, Uses
-from protocols.randomness import Randomness
 from protocols.role import Phase, Progress, Role, Send, receive
 from protocols.work import INLINE, Underway, Workers
 
@@ -344,8 +343,3 @@ def receive_products(vectors: Sequence[Receiving], shares: SharesTaken, workers:
         underway.add(page, task(page, (yield from receive(CorrectionPage))))
         yield Progress(Phase.COUNTS, number, len(pages))
     underway.finish()
-
-
-def simulate_page(size: int, randomness: Randomness) -> CorrectionPage:
-    """Return a page as the chooser sees it: uniform bytes."""
-    return CorrectionPage(randomness.randbelow(1 << 8 * size).to_bytes(size, "big"))

@@ -108,14 +108,3 @@ def receive_hints(values: Bytes) -> Role[Uint64s]:
         numbers[some, :NUMBER_BYTES] = slots[where] ^ masks[some]
         yield Progress(Phase.OVERLAP, start + length, len(values))
     return numbers.view(WORD)[:, 0]
-
-
-def simulate_hints(size: int, randomness: Randomness) -> list[HintPage]:
-    """Return hints as the asker sees them: uniform bytes."""
-    lengths = [min(_PAGE_PLACES, size - start) for start in range(0, size, _PAGE_PLACES)]
-    return [
-        HintPage(
-            *(randomness.randbelow(1 << 8 * each).to_bytes(each, "big") for each in (8 * n, _SLOTS * NUMBER_BYTES * n))
-        )
-        for n in lengths
-    ]

@@ -163,9 +163,3 @@ def said_rows(tree: Tree) -> list[LeafStatement]:
     """Return what the leaves of a tree say, each once, in the order of tenths and labels."""
     said = {said_by(node) for _, node in tree.walk() if isinstance(node, Leaf)}
     return sorted(said, key=lambda each: (each.tenth, each.label))
-
-
-def simulate_share(own: CountShares, opened: Sequence[int], most: np.uint64) -> CountShares:
-    """Return the share that the other side must have sent, where ours and theirs open so, modulo one above `most`."""
-    theirs = (np.array(opened, np.int64).astype(WORD) - np.array(own.shares, WORD)) & most
-    return CountShares(tuple(map(int, theirs)))

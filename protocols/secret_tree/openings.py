@@ -5,20 +5,18 @@ Both sides learn what is opened at the same moment; it is noted before our share
 afterwards.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
 
 from protocols.errors import DeviationError
-from protocols.learning.tree import TENTHS, Leaf, Split, Tree
+from protocols.learning.tree import TENTHS
 from protocols.oblivious.bits import Uint64s
 from protocols.oblivious.gates import Gates
 from protocols.oblivious.numbers import bits_of_lanes, wires_of
 from protocols.role import Fact, Note, Role
-from protocols.secret_tree.bits import Allowance
-from protocols.secret_tree.window import window_wires
 from protocols.tables import Expression
 from protocols.terms import ALL, Growth, Leaves, Window
 
@@ -87,37 +85,6 @@ def open_lanes(gates: Gates, what: OpenedKind, wires: Uint64s, lanes: Sequence[L
     return values
 
 
-def simulate_openings(
-    tree: Tree, allowance: Allowance, windows: Mapping[Expression, tuple[int, ...]] | None = None
-) -> Iterator[Uint64s]:
-    """Yield the wires that a run opens, in their order, from its tree, what that may reveal, and its windows."""
-    every, classes, omega = range(len(tree.schema.attributes)), tree.schema.classes, allowance.window
-    for level, asked in allowance.levels(tree):
-        ended = [node.label for at, (_, node) in enumerate(level) if isinstance(node, Leaf) and at not in asked]
-        nodes = [level[at] for at in asked]
-        labels = [node.label for _, node in nodes if isinstance(node, Leaf)]
-        candidates = [[at for at in every if at not in path.columns] for path, _ in nodes]
-        if windows and omega is not ALL and nodes and omega < len(candidates[0]):
-            own = [windows[path] for path, _ in nodes]
-            yield window_wires(
-                np.array([[at in one for at in all_] for one, all_ in zip(own, candidates, strict=True)])
-            )
-            candidates = [list(window) for window in own]
-        winners = [
-            of_node.index(node.attribute)
-            for (_, node), of_node in zip(nodes, candidates, strict=True)
-            if isinstance(node, Split)
-        ]
-        left = len(candidates[0]) if candidates else 0
-        ends = [isinstance(node, Leaf) for _, node in nodes] if tree.growth.noise is None else []
-        for numbers, kinds in ((ended, classes), (ends, 2), (labels, classes), (winners, left)):
-            if numbers:
-                yield _wires(numbers, kinds)
-    if tree.growth.leaves == Leaves.TENTHS and classes > 1:
-        tenths = np.array([node.tenths[1:] for _, node in tree.walk() if isinstance(node, Leaf)]).T
-        yield wires_of(tenths[:, None] >= np.arange(1, TENTHS + 1)[:, None])
-
-
 def wires_of_node_and_leaf(candidates: int, classes: int, window: Window, growth: Growth) -> tuple[int, int]:
     """Return how many bits are opened at most of a node that is split, its window apart, and of a leaf.
 
@@ -131,8 +98,3 @@ def wires_of_node_and_leaf(candidates: int, classes: int, window: Window, growth
 
 def _width(kinds: int) -> int:
     return max(1, (kinds - 1).bit_length())
-
-
-def _wires(numbers: Sequence[int], kinds: int) -> Uint64s:
-    bits = np.arange(_width(kinds))[:, None]
-    return wires_of((np.array(numbers) >> bits & 1).astype(np.bool_))

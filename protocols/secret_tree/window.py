@@ -25,7 +25,7 @@ from protocols.learning.merit import sum_bits, whole_gains
 from protocols.learning.whole import Whole
 from protocols.oblivious.bits import WORD, Uint64s
 from protocols.oblivious.gates import Gates
-from protocols.oblivious.numbers import are_negative, as_numbers, bits_of_lanes, filled, modulus_mask, wires_of
+from protocols.oblivious.numbers import are_negative, as_numbers, bits_of_lanes, filled, modulus_mask
 from protocols.role import Note, Role
 from protocols.tables import Expression
 from protocols.terms import Growth
@@ -91,11 +91,6 @@ def open_windows(
     if (inside.sum(1) != omega).any():
         raise DeviationError
     return inside
-
-
-def window_wires(inside: NDArray[np.bool_]) -> Uint64s:
-    """Return the wires that are opened of these windows (`nodes x candidates`)."""
-    return wires_of(inside.T.reshape(-1))
 
 
 def are_first(gates: Gates, numbers: Uint64s, omega: int, width: int) -> Role[Uint64s]:

@@ -81,12 +81,11 @@ class _Rehearsal:
             counted = [(path, cells) for path, cells in counted if path in nodes and path not in unasked]
             tree = assembled(self._schema, nodes.items(), terms.growth)
         made = sum(cells for _, cells in counted)
-        tells = terms.counts_exactly and not terms.hides_counts
         return Rehearsed(
             tree=tree,
             scores=self._tested(tree) if len(self._test) else None,
             computations=made,
-            revealed=tells * (made + self._schema.classes + (len(self._test) > 0)),
+            revealed=terms.reveals_counts * (made + self._schema.classes + (len(self._test) > 0)),
             bits=limits.spent(tree) if alone else None,
             most_bits=limits.at_most if alone else None,
         )

@@ -66,6 +66,7 @@ def common_version(theirs: str, spoken: Versions = SPOKEN) -> int | None:
 
 
 VERSION = f"cotally/{versions_text(SPOKEN)}"
+_NO_COPY = RelatedDesign((), (), Fraction(1))
 MAX_SET_BITS = 1 << 34  # of one side's sets of items, a bit per record each: 2 GiB, twice over at worst
 FIELDS = (
     "version", "party", *TERM_NAMES, "initiator", "responder", "model", "receiver", "probabilities", "ids",
@@ -74,9 +75,9 @@ FIELDS = (
     "peer columns", "peer order", "peer groups", "peer data", "class counts", "peer copy", "people", "trained on",
     "refusal", "approval", "proposal",
 )  # fmt: skip
-_BY_HAND = FIELDS[-3:]  # no difference, so any that there is comes first
-DECIDED = _BY_HAND[:2]
+DECIDED = ("refusal", "approval")
 """What people may have said where a job is judged, or the tables and lists that it begins with, and nowhere else."""
+_BY_HAND = (*DECIDED, "proposal")  # no difference, so they come last in `FIELDS`
 
 
 @dataclass(frozen=True)
@@ -550,9 +551,8 @@ def _records_objection(own: Share, share: Share, are_same: bool, alike: bool) ->
 
 
 def _judge_designs(local: PartyInputs, share: Share, terms: Terms, schema: Schema, peer: str) -> Objection | Agreement:
-    nothing = RelatedDesign((), (), Fraction(1))
     if not terms.disguises:
-        return Agreement(terms, schema, peer, nothing, nothing)
+        return Agreement(terms, schema, peer, _NO_COPY, _NO_COPY)
     shared = len(schema.class_owners) > 1
     held = [len(each.values) for each in share.attributes]
     held += [] if share.class_values is None else [len(share.class_values)]
@@ -567,7 +567,7 @@ def _judge_designs(local: PartyInputs, share: Share, terms: Terms, schema: Schem
         way = 'take out groups, or take splits = "values"'
         return Objection("groups", f'splits = "{terms.splits}" needs a coin of its own for each column: {way}')
     if terms.mines and schema.class_attribute.party == local.party:
-        own_design = nothing
+        own_design = _NO_COPY
     elif terms.mines:
-        peer_design = nothing
+        peer_design = _NO_COPY
     return Agreement(terms, schema, peer, own_design, peer_design)

@@ -15,6 +15,7 @@ There is no class: what a run of any learner takes for one is a column of one va
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 
 import numpy as np
@@ -98,6 +99,10 @@ class OwnCounts:
     def _items(self) -> list[Term]:
         return items_of(self.agreed.schema.attributes)
 
+    @cached_property
+    def _place(self) -> dict[Term, int]:
+        return {term: position for position, term in enumerate(self._items)}
+
     @property
     def _least(self) -> int:
         return self.terms.least(len(self.codes))
@@ -106,9 +111,8 @@ class OwnCounts:
         return self.agreed.schema.attributes[term.column].party
 
     def _numbers(self, sets: tuple[OwnSet, ...]) -> Iterator[int]:
-        place = {term: position for position, term in enumerate(self._items)}
         for each in sets:
-            yield from (len(each.terms), *(place[term] for term in each.terms), each.count)
+            yield from (len(each.terms), *(self._place[term] for term in each.terms), each.count)
 
     def _sets(self, numbers: Iterator[int]) -> Iterator[OwnSet]:
         items = self._items
@@ -117,8 +121,7 @@ class OwnCounts:
             yield OwnSet(terms, next(numbers))
 
     def _message(self, own: OwnSets) -> SetCounts:
-        place = {term: position for position, term in enumerate(self._items)}
-        items = tuple(place[term] for each in own.sets for term in each.terms)
+        items = tuple(self._place[term] for each in own.sets for term in each.terms)
         return SetCounts(items, tuple(len(each.terms) for each in own.sets), tuple(each.count for each in own.sets))
 
     def _read(self, message: SetCounts) -> tuple[OwnSet, ...]:
@@ -208,9 +211,9 @@ def find_itemsets(
     else:
         yield from share_class_counts(local, agreed, np.arange(len(local.records)), EXACT, resumed.answers, record)
     copies = yield from exchange_copies(local, agreed, judge, resumed.copy)
-    count = run.open if hides else run.count
-    search = count if agreed.terms.counts_exactly else run.estimate
-    found = yield from search(copies)
+    exactly = run.open if hides else run.count
+    find = exactly if agreed.terms.counts_exactly else run.estimate
+    found = yield from find(copies)
     keep(found.itemsets)
     yield from confirm_same_model(found.itemsets.digest())
     return found

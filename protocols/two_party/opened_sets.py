@@ -13,7 +13,7 @@ threshold; what is asked follows from these bits and the terms.
 *Never again*: as `oblivious.triples`; levels and rules that both remember are not opened again.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
@@ -26,7 +26,7 @@ from protocols.association.joint import JointItemsets, JointSet, ReachedRules, i
 from protocols.association.own_sets import TermSet
 from protocols.oblivious.bits import WORD, Uint64s
 from protocols.oblivious.gates import Gates
-from protocols.oblivious.numbers import are_negative, filled, modulus_mask, products, summand_bits, wires_of
+from protocols.oblivious.numbers import are_negative, filled, modulus_mask, products, summand_bits
 from protocols.role import Phase, Progress, Role, as_part
 from protocols.secret_tree.openings import Lane, OpenedKind, open_lanes
 from protocols.secret_tree.shares import SharedCounts
@@ -194,15 +194,3 @@ class OpenedSearch:
 
 def _fits(candidates: int, answer: AnswerNumbers) -> bool:
     return len(answer) == candidates and set(answer) <= {0.0, 1.0}
-
-
-def simulate_answers(found: JointItemsets, terms: RuleTerms) -> Iterator[Uint64s]:
-    """Yield the wires that a run opens, in their order, from what it found."""
-    there, asked = {each.terms for each in found.kept}, AskedSets(found.attributes, terms)
-    level = asked.first()
-    while level:
-        yield wires_of(np.array([[each in there for each in level]]))
-        level = asked.after([each for each in level if each in there])
-    if rules := asked.rules([each.terms for each in found.kept]):
-        reached = set(found.reached.rules if found.reached else ())
-        yield wires_of(np.array([[rule in reached for rule in rules]]))

@@ -230,8 +230,6 @@ class _Run:
         return bayes_of_counts(schema, counts, answer.tables), sum(query.cells(schema))
 
     def _outcome(self, grown: _Grown, class_counts_sent: int) -> Outcome:
-        secure = self._terms.counts_exactly
-        tells = secure and not self._terms.hides_counts
         tested = len(self._test) > 0
         return Outcome(
             model=grown.model,
@@ -239,8 +237,8 @@ class _Run:
             records_test=len(self._test),
             correct=grown.correct.count if grown.correct is not None and tested else None,
             standard_error=0.0 if grown.correct is None else grown.correct.error,
-            smc_computations=grown.computations if secure else 0,
-            exact_counts_disclosed=class_counts_sent + (grown.computations + tested if tells else 0),
+            smc_computations=grown.computations,
+            exact_counts_disclosed=class_counts_sent + (grown.computations + tested) * self._terms.reveals_counts,
             key=grown.key,
             scores=grown.scores,
         )

@@ -39,12 +39,12 @@ from protocols.randomized_response.related_question import RelatedDesign
 from protocols.role import run_pair
 from protocols.secret_tree.bits import Allowance, Follows
 from protocols.secret_tree.held_out import Scores, noise_of_table
-from protocols.secret_tree.openings import simulate_openings
 from protocols.terms import ALL, HALF, Counting, Impurity, Leaves, Method, Reveal, Splits, Terms
 from protocols.two_party.power import Seen, SeenTogether, seen_as_agreed, seen_of_alike
 from tests.support.cases import correlated
 from tests.support.parties import Case, make_local, make_roles, make_terms
 from tests.support.plain import schema_of
+from tests.support.simulators import simulate_openings
 
 TOLD = Past({}, 2, Revealed(27, 2, 1), Fraction(3, 2))
 REFUSED = "which refuses it"

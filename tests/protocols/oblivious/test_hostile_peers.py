@@ -29,11 +29,10 @@ from protocols.oblivious.prf import (
     give_key,
     place,
     places_of,
-    simulate_codes,
     table_size,
 )
 from protocols.oblivious.products import SummedShares, bits_as_numbers, receive_products, send_products
-from protocols.oblivious.programmed import receive_hints, send_hints, simulate_hints
+from protocols.oblivious.programmed import receive_hints, send_hints
 from protocols.role import Message, Role, Send, T, Transcript, run_pair
 from tests.protocols.ciphers.paillier.chance import Chance
 from tests.protocols.oblivious import plain
@@ -42,6 +41,7 @@ from tests.protocols.oblivious.plain import P, as_bytes
 from tests.protocols.oblivious.test_known_answers import bits_of, off
 from tests.support.duel import replay
 from tests.support.examples import at_most
+from tests.support.simulators import simulate_codes, simulate_hints
 
 Change = Callable[[Message], Message]
 

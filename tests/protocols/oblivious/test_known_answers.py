@@ -35,7 +35,7 @@ from protocols.oblivious.curve import (
 )
 from protocols.oblivious.extension import Chooser, Sender
 from protocols.oblivious.masks import BothKeys, ChosenKeys
-from protocols.oblivious.products import bits_as_numbers, simulate_page
+from protocols.oblivious.products import bits_as_numbers
 from protocols.oblivious.seeds import Follower, grow
 from protocols.role import Message, Transcript
 from tests.protocols.ciphers.paillier.chance import Chance
@@ -45,6 +45,7 @@ from tests.protocols.oblivious.plain import ROOT, P, as_bytes, plus, swift, time
 from tests.support.binomial import ShareTest
 from tests.support.duel import replay
 from tests.support.examples import at_most
+from tests.support.simulators import simulate_page
 
 KNOWN = json.loads((Path(__file__).parents[2] / "vectors/oblivious_transfer.json").read_text("utf-8"))
 CHOICES = [np.array([bit == "1" for bit in text]) for text in KNOWN["choices"]]

@@ -33,7 +33,6 @@ from protocols.oblivious.gates import Gates, Triples
 from protocols.role import Message, Phase, Player, Progress, Role, Transcript, run_alone, run_pair, with_progress
 from protocols.secret_tree.bits import Allowance, bits
 from protocols.secret_tree.growth import SecretTree
-from protocols.secret_tree.openings import simulate_openings
 from protocols.secret_tree.shares import SharedCounts
 from protocols.secret_tree.tenths import with_tenths
 from protocols.secret_tree.window import SecretRanking
@@ -49,6 +48,7 @@ from tests.support.mask_recorder import ONCE, MaskRecorder
 from tests.support.plain import schema_of
 from tests.support.privacy_claims import Claim
 from tests.support.secure_engines import columns_of
+from tests.support.simulators import simulate_openings
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,6 @@ from protocols.oblivious.extension import Transfers
 from protocols.oblivious.gates import Gates, Triples
 from protocols.role import Role, Transcript, run_alone, run_pair
 from protocols.secret_tree.bits import bits
-from protocols.secret_tree.openings import simulate_openings
 from protocols.secret_tree.shares import SharedCounts
 from protocols.secret_tree.tenths import add_tenths, with_tenths
 from protocols.tables import ROOT, Codes, Term
@@ -32,6 +31,7 @@ from tests.protocols.secret_tree.test_growth import SCHEMA, Game, games, table
 from tests.support.examples import at_most
 from tests.support.plain import schema_of
 from tests.support.secure_engines import columns_of
+from tests.support.simulators import simulate_openings
 
 
 def counted(game: Game) -> Tree:

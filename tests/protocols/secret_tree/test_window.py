@@ -36,7 +36,7 @@ from protocols.secret_tree.held_out import (
     said_rows,
 )
 from protocols.secret_tree.shares import SharedCounts, block_width
-from protocols.secret_tree.window import SecretRanking, open_windows, window_wires
+from protocols.secret_tree.window import SecretRanking, open_windows
 from protocols.secret_tree.worth import GiniWorth, entropy_parts, worth_by
 from protocols.tables import ROOT, Attribute, Codes, Expression, Term, joint_schema, two_way
 from protocols.terms import ALL, Growth, Impurity, Leaves, Window
@@ -50,6 +50,7 @@ from tests.support.duel import watched
 from tests.support.examples import at_most, few
 from tests.support.plain import FixedTables, schema_of
 from tests.support.secure_engines import columns_of
+from tests.support.simulators import window_wires
 
 WIDTH = 12
 

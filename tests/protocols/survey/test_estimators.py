@@ -185,7 +185,7 @@ def test_levels_of_many_rows_are_counted_in_blocks_and_too_many_are_refused_with
     whole = survey.estimator()
     whole.advance(level)
     expected = whole.answers(queries)
-    monkeypatch.setattr("protocols.counting.guessing.KEPT_ROWS", 1)
+    monkeypatch.setattr("protocols.counting.estimated_questions.KEPT_ROWS", 1)
     estimator = survey.estimator()
     estimator.advance(level)
     assert ravel(estimator.answers(queries)) == ravel(expected)
@@ -193,7 +193,7 @@ def test_levels_of_many_rows_are_counted_in_blocks_and_too_many_are_refused_with
     below = Query(level[2] & Term(0, 1), (2,), None)
     assert ravel(estimator.answers([below])) == ravel(whole.answers([below]))
     estimator = sampled(unrelated(SIZES, ((0, 1), (2, 3))), CODES).estimator()
-    monkeypatch.setattr("protocols.counting.guessing.MAX_ROWS", 2 * len(estimator.repeats))
+    monkeypatch.setattr("protocols.counting.estimated_questions.MAX_ROWS", 2 * len(estimator.repeats))
     with pytest.raises(InputError, match="reads too many groups of several columns at once: put fewer columns into a"):
         estimator.advance([ROOT & Term(0, 1) & Term(2, 1)])
 

@@ -28,7 +28,7 @@ from protocols.messages import (
 )
 from protocols.oblivious.numbers import modulus_mask
 from protocols.role import Message, Part, Receive, Role, Send, Transcript, nothing, run_pair
-from protocols.secret_tree.held_out import noise_of_table, room_for_table, simulate_share
+from protocols.secret_tree.held_out import noise_of_table, room_for_table
 from protocols.tables import Codes
 from protocols.two_party.agreement import Objection, answer, propose
 from protocols.two_party.crosstab import Crossed, agree_on_crosstab, count_crosstab
@@ -40,6 +40,7 @@ from tests.support.duel import duel
 from tests.support.examples import at_most
 from tests.support.exponentials import law_bounds
 from tests.support.parties import Case, make_local, make_terms
+from tests.support.simulators import simulate_share
 
 HALF = Fraction(1, 2)
 TERMS = CrosstabTerms("a1", "b0", HALF)

@@ -15,13 +15,14 @@ from protocols.errors import DeviationError, InputError
 from protocols.messages import ClassCounts, DisguisedPage, ExactCounts, MaskedPage, OpenedPage, SetCounts
 from protocols.role import Part, Phase, Progress, Transcript, run_pair, with_progress
 from protocols.terms import Method, Metric, Reveal
-from protocols.two_party.opened_sets import Rule, simulate_answers
+from protocols.two_party.opened_sets import Rule
 from tests.protocols.oblivious.parts import lengths, pages_opened
 from tests.protocols.oblivious.test_known_answers import bits_of, off
 from tests.protocols.two_party.test_itemsets import RULES, Store, cases, stored_play, table
 from tests.support.examples import at_most, few
 from tests.support.joint_itemsets import RuleCase, plain_apriori
 from tests.support.mask_recorder import ONCE, MaskRecorder
+from tests.support.simulators import simulate_answers
 
 
 def hiding(case: RuleCase) -> RuleCase:

@@ -38,7 +38,6 @@ from protocols.messages import (
 from protocols.oblivious.bits import WORD, pack, unpack
 from protocols.oblivious.extension import Transfers
 from protocols.oblivious.gates import Gates, Triples
-from protocols.oblivious.products import simulate_page
 from protocols.role import Message, Role, Transcript, run_pair
 from protocols.tables import Rows
 from protocols.two_party import ways
@@ -63,6 +62,7 @@ from tests.support.mask_recorder import ONCE, MaskRecorder
 from tests.support.meeting import on
 from tests.support.models import bayes_models, bayes_of, chain, models, small_model
 from tests.support.parties import Case, make_local, make_terms
+from tests.support.simulators import simulate_page
 
 PARTIES = Case(
     sizes={"alice": (2,), "bob": (2,)},

@@ -46,8 +46,8 @@ from protocols.role import (
     with_progress,
 )
 from protocols.secret_tree.bits import Allowance
-from protocols.secret_tree.held_out import Scores, room_for_table, simulate_share
-from protocols.secret_tree.openings import OpenedFact, OpenedKind, simulate_openings
+from protocols.secret_tree.held_out import Scores, room_for_table
+from protocols.secret_tree.openings import OpenedFact, OpenedKind
 from protocols.simulation.noise import grow_alone_with_noise
 from protocols.tables import ROOT, Expression, Index
 from protocols.terms import ALL, Impurity, Leaves, Method, Reveal
@@ -63,6 +63,7 @@ from tests.support.cases import correlated
 from tests.support.duel import duel, watched
 from tests.support.examples import few
 from tests.support.parties import Case, make_local, make_roles, make_terms, plain_id3, play
+from tests.support.simulators import simulate_openings, simulate_share
 
 CASE = Case(
     sizes={"alice": (2, 3), "bob": (2, 2)},
