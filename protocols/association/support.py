@@ -52,9 +52,10 @@ def recovery(operator: Operator, k: int) -> Matrix:
         raise InputError(f"transactions of size {operator.size} hold no set of {k} items")
     found = _inverse(transition(operator, k))
     if found is None:
+        works = next((smaller for smaller in range(k - 1, 0, -1) if _inverse(transition(operator, smaller))), 0)
         raise InputError(
             f"supports of sets of {k} items cannot be recovered from transactions of size {operator.size}: "
-            f"its parameters hide them altogether; {_sizes_that_work(operator, k)}"
+            f"its parameters hide them altogether; " + (f"sets of up to {works} can" if works else "no set's can")
         )
     return found
 
@@ -112,11 +113,6 @@ def estimate_support(design: TransactionDesign, counts: Mapping[int, Sequence[in
             share += weight * count
             squares += weight**2 * count
     return Support(share / total, (squares - share) / total**2)
-
-
-def _sizes_that_work(operator: Operator, k: int) -> str:
-    works = next((smaller for smaller in range(k - 1, 0, -1) if _inverse(transition(operator, smaller))), 0)
-    return f"sets of up to {works} can" if works else "no set's can"
 
 
 def _inverse(matrix: Matrix) -> Matrix | None:

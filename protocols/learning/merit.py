@@ -17,7 +17,6 @@ so that sums of two rank as their means do, and have as many bits whatever the t
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from math import inf
 from typing import Final, Protocol
 
@@ -107,14 +106,16 @@ def merits(answers: Sequence[Answer], records: float, growth: Growth, weights: S
     """
     tables = [table for answer in answers for table in answer.tables]
     eligible = [may_split(map(sum, table.tolist()), growth) for table in tables]
-    measure = partial(_weighed_merit, records=records * max(weights), weights=weights)
+
+    def measure(stack: Floats, impurity: Impurity) -> Floats:
+        return whole_merit(stack * np.array(weights), impurity, records * max(weights))
+
     compared = _compared(answers, tables, eligible, growth.impurity, measure)
-    noisy = iter(noise > TIE or growth.noise is not None for noise in _noises(answers, tables, growth.impurity))
-    return [[CANNOT if next(noisy) and value <= TIE else value for value in values] for values in compared]
-
-
-def _weighed_merit(tables: Floats, impurity: Impurity, *, records: float, weights: Sequence[int]) -> Floats:
-    return whole_merit(tables * np.array(weights), impurity, records)
+    noisy = iter([noise > TIE or growth.noise is not None for noise in _noises(answers, tables, growth.impurity)])
+    return [
+        [CANNOT if is_noisy and value <= TIE else value for value, is_noisy in zip(values, noisy, strict=False)]
+        for values in compared
+    ]
 
 
 def estimated_merits(answers: Sequence[Answer], records: Sequence[float], growth: Growth) -> list[list[float]]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from protocols.counts import Answer, Classifier, Counts, CountTable, Query
+from protocols.counts import Answer, Classifier, Counts, Query
 from protocols.errors import InputError
 from protocols.randomized_response.combined import CombinedEstimate, combined, precision_weights
 from protocols.randomized_response.estimate import Additions, squares_of_truth
@@ -138,7 +138,8 @@ class PooledEstimates:
         scales = []
         for place, candidate in enumerate(query.candidates):
             columns = query.expression.columns | {candidate, self._label}
-            squares = [_squares(answer.tables[place], answer.noises[place]) for answer in answers]
+            departed = ((answer.noises[place], squares_of_truth([answer.tables[place]])) for answer in answers)
+            squares = [float(coins.sum() + truths.sum()) for coins, truths in departed]
             scales.append(self._weighed([part.answered(columns) for part in self._parts], squares))
         return np.array(scales)
 
@@ -153,11 +154,6 @@ class PooledEstimates:
 
 def _scaled(additions: Additions, scale: Floats) -> Additions:
     return Additions(additions.values * scale, additions.repeats, additions.records)
-
-
-def _squares(table: CountTable, noise: Floats) -> float:
-    """Return the squares of what records add to a table's departures: by their coins, and by what they are."""
-    return float(noise.sum() + squares_of_truth([table]).sum())
 
 
 def _weighted_sum(tables: Sequence[Floats], scales: Floats) -> Floats:

@@ -14,7 +14,7 @@ takes only what the encryptor or the packing of replies made: a product of recei
 its randomness, which of them were multiplied (FAULTS A2).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -122,10 +122,10 @@ def pack_counts(
 
     A `randomness` that the caller has wrapped by `watched` is watched across calls.
     """
-    source = watched(randomness)
+    source, fit = watched(randomness), slots_per_reply(public_key, item_bits)
     return [
         seal(public_key, _join(public_key, chunk, item_bits), item_bits * len(chunk), source)
-        for chunk in _chunks(cells, slots_per_reply(public_key, item_bits))
+        for chunk in (cells[start : start + fit] for start in range(0, len(cells), fit))
     ]
 
 
@@ -138,11 +138,6 @@ def _join(public_key: PublicKey, cells: Sequence[Integer | None], item_bits: int
         if cell is not None:
             joined = cell if joined is None else joined * cell % public_key.n_square
     return joined
-
-
-def _chunks(cells: Sequence[Integer | None], size: int) -> Iterator[Sequence[Integer | None]]:
-    for start in range(0, len(cells), size):
-        yield cells[start : start + size]
 
 
 def unpack_counts(
