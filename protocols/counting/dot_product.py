@@ -29,7 +29,7 @@ from protocols.role import Phase, Progress, Role, Send, receive
 from protocols.tables import ROOT, Codes, Expression, Index, Schema, Term
 from protocols.work import PageEncryptor
 
-PAGE_BYTES = 1 << 20
+CIPHERTEXT_PAGE_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def make_layout(schema: Schema, key_holder: str, largest: int, cipher: AnyCipher
 
 def page_length(cipher: AnyCiphertexts) -> int:
     """Return how many ciphertexts make a page of about 1 MiB."""
-    return max(1, PAGE_BYTES // cipher.ciphertext_bytes)
+    return max(1, CIPHERTEXT_PAGE_BYTES // cipher.ciphertext_bytes)
 
 
 def plan(queries: Sequence[Query], layout: Layout) -> list[Item]:

@@ -137,7 +137,7 @@ def test_a_tree_is_tested_by_one_count_and_without_test_records_nothing_is_sent(
 
 @pytest.mark.parametrize("page", [1, 7, 64])
 def test_any_page_length_will_do(page: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("protocols.counting.dot_product.PAGE_BYTES", page * KEY.public_key.ciphertext_bytes)
+    monkeypatch.setattr("protocols.counting.dot_product.CIPHERTEXT_PAGE_BYTES", page * KEY.public_key.ciphertext_bytes)
     assert page_length(HOLDER.public) == page
     for make in ENGINES.values():
         for end in play(make(), *known(LEVELS)[:2], tree=TREE):
@@ -154,7 +154,7 @@ def test_replies_are_rerandomized_and_a_page_has_at_least_one_ciphertext(monkeyp
     assert len(set(pieces)) == len(pieces)
     values = [int.from_bytes(piece, "big") for piece in pieces]
     assert min(value.bit_length() for value in values) > KEY.public_key.bits
-    monkeypatch.setattr("protocols.counting.dot_product.PAGE_BYTES", 1)
+    monkeypatch.setattr("protocols.counting.dot_product.CIPHERTEXT_PAGE_BYTES", 1)
     assert page_length(HOLDER.public) == 1
 
 

@@ -414,7 +414,7 @@ def test_progress_after_the_tree_is_of_the_held_out_records_alone(way: str) -> N
 @pytest.mark.parametrize("way", SECURE_WAYS)
 def test_pages_are_joined(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("protocols.two_party.copies.PAGE_RECORDS", 7)
-    monkeypatch.setattr("protocols.counting.dot_product.PAGE_BYTES", 5 * 64)
+    monkeypatch.setattr("protocols.counting.dot_product.CIPHERTEXT_PAGE_BYTES", 5 * 64)
     codes = np.random.default_rng(5).integers(0, [2, 3, 2, 2], size=(40, 4)).astype(np.uint8)
     case = Case({"alice": (2, 3), "bob": (2,)}, ("bob",), 2, codes, {"alice": 2, "bob": 2}, make_terms())
     assert_is_plain_id3(case, way)
