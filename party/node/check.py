@@ -36,7 +36,7 @@ from protocols.privacy.attack import Disclosure
 from protocols.privacy.findings import Findings, measure_design
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.secret_tree.bits import Follows
-from protocols.terms import KEY_FLOOR, Leaves, MiningTerms, Terms
+from protocols.terms import KEY_FLOOR, NO_CLASS, Leaves, MiningTerms, Terms
 from protocols.two_party.agreement import Agreement, split_sizes
 from protocols.two_party.inputs import PartyInputs, training_records
 from protocols.two_party.noise import tree_spending
@@ -164,16 +164,23 @@ def check_party(
         peer_columns: Attributes that the peer is taken to have.
         shown: How names and values are written.
     """
-    job = terms or usual_terms(config.data.class_column, local.listed, Leaves.TENTHS)  # as `init` writes it
+    past = past_before(local, config.folder)
+    job = terms or usual_terms(config.data.class_column or _class_before(past), local.listed, Leaves.TENTHS)
     return LeavingCheck(
         dataset=local.dataset,
         records=len(local.records),
         columns=_columns(local, shown),
         copy=_copy(local, config, job, shown),
-        past=past_before(local, config.folder),
+        past=past,
         run=assess_job(local, config, job, Supposed(peer_columns)),
         is_usual=terms is None,
     )
+
+
+def _class_before(past: Past) -> str | None:
+    """Return the class of the peer that was learned before, which `init`'s job then has; None if there is none."""
+    found = past.release.get("class", NO_CLASS)
+    return None if found == NO_CLASS else str(found)
 
 
 def _columns(local: PartyInputs, shown: Callable[[str], str]) -> tuple[LeavingColumn, ...]:

@@ -62,8 +62,11 @@ class Spend:
             return None
         allowed = f"our [agree] epsilon allows {NOISE.text(budget)} over the life of a data set"
         if _UNBOUNDED in spent or self.epsilon is None:
-            when = "are asked for" if self.epsilon is None else "about this one were given before"
-            return f"{allowed}, and answers without noise {when}, which no epsilon bounds"
+            if self.epsilon is None:
+                when, instead = "are asked for", "ask with noise, or take epsilon out of [agree]"
+            else:
+                when, instead = "about this one were given before", "bring other people, in a file of their own"
+            return f"{allowed}, and answers without noise {when}, which no epsilon bounds: {instead}"
         before = spent_before(spent) or Fraction(0)
         after = before + self.epsilon
         if after <= budget:
@@ -155,7 +158,7 @@ _OLDER_DISGUISE = (
 )
 _PRUNED = "no job prunes now, and counts over two splits can be subtracted: bring other people, in a file of their own"
 _PEERS = "two peers together would learn more than either: return to the first"
-_CLASSES = "counts against two classes show more of a record than against one: return to the first, for life"
+_CLASSES = "answers for two classes show more of a person than for one: return to the first, for life"
 _CURES = {
     "party": _PEERS,
     "class": _CLASSES,

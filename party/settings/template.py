@@ -12,8 +12,8 @@ from party.settings.toml import Declared, keys_of
 _COLUMN: Final = 27  # where comments begin
 
 _TEXT = """\
-# Settings of one party of cotally. They stay at home; only what the README lists ever crosses to
-# the other party.
+# Settings of one party of cotally. They stay at home. `cotally check` shows what a run would send
+# to the other party; nothing else crosses.
 name = "{name}"
 
 [data]
@@ -59,9 +59,11 @@ name = "{name}"
 _JOBS = {
     "job.toml": """\
 # Terms of a run. `cotally plan` shows what they cost and reveal, `cotally train` runs them.
-# This one reveals the tree and nothing else; job-papers.toml, job-bayes.toml and job-rules.toml
-# reveal counts. One data set serves one of them, or as many as most_runs of both parties allows,
-# and rules only where no class was used before. A key that is left out has its usual value.
+# This one reveals the tree and, with noise, a table of how good it is; `cotally check` lists all.
+# job-papers.toml and job-bayes.toml reveal exact counts, job-rules.toml which sets of items are
+# frequent: from each of these the other party can work out records. One data set serves one job, or
+# as many as most_runs of both parties allows, and rules only where no class was used before. A key
+# that is left out has its usual value.
 class = "outcome"        # the column to predict
 reveal = "tree"          # which column splits which node, and what a leaf says
 leaves = "tenths"        # the class of a leaf and its share in tenths, to rank people; or "label"

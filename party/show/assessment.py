@@ -117,7 +117,8 @@ def amount_lines(run: Assessment, alike: str = "") -> list[str]:
         return ["This run reveals a disguised copy of each side, and no count but of all records exactly."]
     if terms.hides_counts:
         shown = _asked_lines(terms.rules) if terms.rules is not None else _tree_lines(run, alike)
-        return [*shown, f"A partner that deviates can {deviations_of(run)[0]}."]
+        first, *more = deviations_of(run)
+        return [*shown, " ".join([f"A partner that deviates can {first}.", *(f"It can also {each}." for each in more)])]
     kind = counts_kind(terms)
     guess = "" if run.likely is None else f" (about {_rounded(run.likely):,} are likely)"
     most = f"This run reveals at most {run.most:,} {kind}{_WHATEVER[terms.learner]}{guess}{alike}."
@@ -166,14 +167,20 @@ def _tree_lines(run: Assessment, alike: str) -> Iterator[str]:
         known = "a partner that chose its columns for it may know as many yes-or-no facts about people whom it picked"
         yield f"The tree is an answer of at most {run.bits:,} bits: {known}."
     if (room := run.room) is not None:
-        fits = f"{room.levels} of {room.wanted} levels of any width"
-        more = _more_bits(room.bits, f"{alike}; `cotally rehearse` shows what they bring")
-        yield f"The tree may end early: most_bits leaves room for {fits}. {more}."
+        people = run.records + run.tests
+        most = int(run.terms.bits_at_most(people) or 0)
+        exactly = f"{alike}; `cotally train` shows the exact number" if alike else ""
+        if room.levels:
+            fits = f"{room.levels} of {room.wanted} levels of any width"
+            more = _more_bits(room.bits, exactly)
+            yield f"The tree may end early: the job's most_bits, {most:,}, leaves room for {fits}. {more}."
+        else:
+            yield _too_few(people, most, room.bits, exactly)
     if run.terms.ranks:
         yield f"{_COPIES[:-1]}, and which columns rank highest at each node, unordered."
     if run.terms.test:
-        what = "each class and score" if tenths else "each class"
-        yield f"It also reveals, with noise, to how many held-out records of each class the tree gives {what}."
+        what = "class and score" if tenths else "class"
+        yield f"It also reveals a table, with noise: how many held-out people of each class the tree gives each {what}."
 
 
 def ended_lines(model: Model, terms: Terms, records: int) -> list[str]:
@@ -184,15 +191,27 @@ def ended_lines(model: Model, terms: Terms, records: int) -> list[str]:
     cut = allowance.unasked(model)
     if not cut:
         return []
-    used = f"{ceil(allowance.spent(model)):,} of {int(allowance.most or 0):,} bits"
-    more = _more_bits(ceil(replace(allowance, most=None).at_most))
-    ended = f"The tree ended at {cut:,} nodes that might have split, since most_bits allowed no more"
+    most, needed = int(allowance.most or 0), ceil(replace(allowance, most=None).at_most)
+    if model.size == 1:
+        return [_too_few(records, most, needed)]
+    used = f"{ceil(allowance.spent(model)):,} of {most:,} bits"
+    more = _more_bits(needed)
+    ended = f"The tree ended at {counted(cut, 'node')} that might have split, since most_bits allowed no more"
     return [f"{ended}: {used} are used. {more}."]
 
 
 def _more_bits(bits: int, beside: str = "") -> str:
     where = f"Next: most_bits = {bits}, in the job and under [agree] of both"
     return f"{where}, leaves room for all{beside}: a partner may then know as many facts about people"
+
+
+def _too_few(people: int, most: int, bits: int, beside: str = "") -> str:
+    """Say that a tree has no room for a split, without the advice to give up the bound."""
+    return (
+        f"{people:,} people are too few for a tree within most_bits, {most:,}. Next: more people; or fewer columns and "
+        f"values; or a first look by `cotally crosstab`. Room for all levels takes {bits:,} bits{beside}: a partner "
+        f"may then know as many facts about {people:,} people."
+    )
 
 
 _COPIES = "It also reveals a disguised copy of each side."
@@ -208,8 +227,8 @@ def deviations_of(run: Assessment) -> list[str]:
     if terms.mines:
         return [] if run.holds_class else ["send another tree than it mined"]
     if terms.hides_counts and terms.counts_exactly:
-        noisy = "" if terms.noise is None else ", which the noise covers too, and see three answers with one noise"
-        found.append(f"read {_chosen_bits(run)}, and spoil the model for both{noisy}")
+        noisy = "" if terms.noise is None else ", with the noise of the run (the same one in up to 3 answers)"
+        found.append(f"read {_chosen_bits(run)}{noisy}, and spoil the model for both")
     elif terms.encrypts:
         found.append("as holder of the key of Paillier, read a column of ours in the counts")
     elif terms.counts_exactly and not run.holds_class and terms.rules is None:
@@ -220,7 +239,11 @@ def deviations_of(run: Assessment) -> list[str]:
     if terms.ranks and terms.rules is None:
         found.append("compare our estimate of a column with a number of its choice, a bit per column and node")
     if terms.opens_tree and terms.test:
-        found.append("see our commitment, stop, and choose its table so that certain people are held out, once")
+        opened = "in each opening of the table of people held out (up to 3)"
+        found.append(f"read one person for certain, whatever the noise, {opened}")
+        found.append(
+            "break off once after it sees a digest of our table, and choose its own so that it decides who is held out"
+        )
     return found
 
 
@@ -228,29 +251,31 @@ def _chosen_bits(run: Assessment) -> str:
     """Say how many opened bits are each an answer to a question that a partner may choose (DESIGN 16)."""
     terms = run.terms
     if terms.rules is not None:
-        return "a bit of its choice per answer"
+        return "the answer to a question of its choice in place of each answer"
     node, leaf = wires_of_node_and_leaf(run.columns, run.classes, terms.window, terms.growth)
-    return f"up to {node} bits of its choice per node that is split, and {counted(leaf, 'bit')} per leaf"
+    return f"up to {counted(node, 'yes-or-no answer')} of its choice per split, and {leaf} per leaf"
 
 
 def follows_lines(found: Follows | None, peer: str, *, holds_class: bool) -> list[str]:
     """Say who can be certain of what about single people by a tree alone; nothing where none was revealed.
 
-    >>> follows_lines(Follows(120, 3, 5, 0), "alice", holds_class=False)[0]
-    'By the tree and our own columns we are certain of the class of 5, and of a column of alice of 3 of 120 records.'
+    >>> follows_lines(Follows(120, 3, 5, 0), "alice", holds_class=False)[0][44:]
+    "certain of 5 people's class, and of 3 people's value in a column of alice, of 120."
     """
     if found is None:
         return []
-    label = "" if holds_class else f"the class of {_none(found.classes)}, and of "
-    ours = f"we are certain of {label}a column of {peer} of {_none(found.values)} of {found.records:,} records"
-    whom = f"at most {found.shown:,} of them" if found.shown else "nobody"
-    theirs = f"{peer} can be certain of the class of {whom}. " if holds_class else ""
-    own = f"Of how many {peer} is certain of a column of ours depends on its columns: its report says."
-    return [f"By the tree and our own columns {ours}.", f"{theirs}{own}"]
+    label = "" if holds_class else f"{_whose(found.classes)} class, and of "
+    ours = f"we can be certain of {label}{_whose(found.values)} value in a column of {peer}, of {found.records:,}"
+    most = "at most " if found.shown else ""
+    theirs = f"{peer} can be certain of {most}{_whose(found.shown)} class. " if holds_class else ""
+    own = f"Only {peer}'s report shows of how many people's value in a column of ours {peer} can be certain"
+    return [f"From the tree and our own columns {ours}.", f"{theirs}{own}: ask for that line before you sign."]
 
 
-def _none(number: int) -> str:
-    return f"{number:,}" if number else "none"
+def _whose(people: int) -> str:
+    if not people:
+        return "nobody's"
+    return "1 person's" if people == 1 else f"{people:,} people's"
 
 
 def counts_kind(terms: Terms) -> str:

@@ -64,8 +64,8 @@ def _most_line(found: LeavingCheck, agree: Acceptance) -> str:
     runs = {Approve.ALWAYS: "at once", Approve.BY_HAND: "once people have approved it"}
     when = runs.get(agree.approve, "at once, if no bound is any")
     return (
-        f"All that follows is of this job. Who calls chooses the job: what [agree] allows at most ({trees}, {counts}, "
-        f"{methods}) runs {when}."
+        f"The rest is about this job. The side that calls chooses the job: what [agree] allows at most ({trees}, "
+        f"{counts}, {methods}) runs {when}."
     )
 
 
@@ -110,8 +110,8 @@ def _noise_lines(found: LeavingCheck) -> Iterator[str]:
     if found.is_usual and found.records >= MANY and of_two:
         yield (
             f'Two classes and {found.records:,} records may be enough for a tree with noise: noise = "1" in the job '
-            "bounds what is learned of each person. Of one table it cost .002 of AUC with 48,842 people and .03 with "
-            "6,000, of another .12 with 4,500: `cotally rehearse` shows what it costs of yours."
+            "bounds what is learned of each person. On public data it cost .002 of AUC (48,842 people) to .12 (4,500): "
+            "`cotally rehearse` shows what it costs on yours."
         )
 
 
@@ -149,7 +149,11 @@ def released_lines(past: Past) -> list[str]:
     party = past.release.get("party")
     whom = f" to {party[0]}" if isinstance(party, list) and party else ""
     refused = [] if past.changed is None else [f"This table is refused as it is now: {past.changed}"]
-    return [f"Last release{whom}: {terms}. Later runs on this data set must use the same terms.", *refused]
+    same = "Later runs over this data set must have the same peer"
+    if not terms:
+        return [f"Last release{whom}. {same}.", *refused]
+    others = "[agree] most_runs bounds runs whose other terms differ"
+    return [f"Last release{whom}: {terms}. {same} and the same of these; {others}.", *refused]
 
 
 def check_json(found: LeavingCheck, agree: Acceptance, notices: Notices) -> dict[str, object]:

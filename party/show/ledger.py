@@ -116,8 +116,8 @@ def alignment_text(aligned: ListsAligned, peer: str) -> str:
     begun = f"An alignment of {lists} was begun: {peer} may know"
     often = "" if aligned.times == 1 else f", {aligned.times:,} times"
     tried = said.tries or said.yours  # by 0.2.0 those of its list
-    most = f"tried {tried:,} ids at most{often} (the places in its messages)"
-    tries = f"by the protocol {peer} {most}; if it deviated, any"
+    places = f"{tried:,} ids at most{often} (the size of its messages, not of its list)"
+    tries = f"if {peer} followed the protocol, it could try {places}; if it did not, any number"
     if said.both is None and said.named:
         return f"{begun} which of its own are common; {tries}"
     if said.both is None:
@@ -340,12 +340,11 @@ def open_run_lines(records: Sequence[RunRecord], busy: bool, *, ended: bool) -> 
     shown = _listed(records, ended=ended)
     if not shown:
         over = len(records) - len(shown)
-        yield "No run is under way" + (f"; {over} {'is' if over == 1 else 'are'} over" if over else "")
+        yield "No run is open" + (f"; {over} {'has' if over == 1 else 'have'} ended" if over else "")
         if busy:
             yield (
-                "A process works in this folder, at no run that is on record: `serve` listens; `align`, `crosstab`, "
-                "`predict` and what has not met its peer yet have no run to resume. To end it: Ctrl-C where it runs, "
-                "or SIGTERM"
+                "A process of cotally works in this folder (`serve`, or a command that has no run yet). To end it: "
+                "Ctrl-C where it runs, or SIGTERM"
             )
     for record in shown:
         began, last = ("first asked", "last asked") if record.state is RunState.WAITING else ("begun", "last step")

@@ -204,8 +204,8 @@ def matched_lines(matched: Matched) -> Iterator[str]:
         yield "Neither side learned which: without --count-only each side learns which of its own are common"
         return
     here, there = overlap.mine - overlap.both, overlap.yours - overlap.both
-    used = "classified" if matched.rows else "used; `train` takes the others"
-    yield f"{here:,} rows here and {there:,} at {peer} are on one list only and are not {used}"
+    out = "are not classified" if matched.rows else "are left out"
+    yield f"{here:,} rows here and {there:,} at {peer} are on one list only and {out}"
 
 
 def matched_json(matched: Matched) -> dict[str, object]:

@@ -49,8 +49,9 @@ def joint_notes(offer: Offer, answers: Answers | None, output: Path | None) -> I
     yield from map(unknown_line, offer.unknown)
     rows = len(offer.order)
     if answers is None:
-        unwritten = "" if output is None else f", and {output} is not written"
-        yield f"The other party has learned the classes of {rows} rows; nothing was revealed here{unwritten}"
+        unwritten = "" if output is None else f", so {output} is not written"
+        learned = f"The other party has learned the classes of {rows} rows"
+        yield f"{learned}; we have learned none, as it asked (--receiver){unwritten}"
         return
     if rows < len(offer.frame):
         left, whole = len(offer.frame) - rows, len(offer.frame)

@@ -1,6 +1,7 @@
 """What was rehearsed: one page, whose table a screen shows, and the same as JSON."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from math import ceil
 from pathlib import Path
 from typing import Final
 
@@ -99,7 +100,7 @@ def rehearsal_page(sides: Sides, found: Sequence[Tried], beside: Iterable[str]) 
     rows = [
         [
             choice_text(each),
-            *("-" if (value := row[name]) is None else format(value, _FIGURES[name][1]) for name in kept),
+            *("-" if (value := row[name]) is None else _figure(name, value) for name in kept),
         ]
         for each, row in zip(found, figures, strict=True)
     ]
@@ -121,6 +122,11 @@ def rehearsal_page(sides: Sides, found: Sequence[Tried], beside: Iterable[str]) 
         PageSection("found", "What each choice gives", given),
     ]
     return Document(f"Rehearsal of {printable(found[0].terms.class_name)}", sections)
+
+
+def _figure(name: str, value: float) -> str:
+    """Return a figure in its form; bits are rounded up, as everywhere."""
+    return format(ceil(value) if "bits" in name else value, _FIGURES[name][1])
 
 
 def _supposed(sides: Sides, found: Sequence[Tried]) -> Iterator[str]:
@@ -147,15 +153,15 @@ def _notes(found: Sequence[Tried], records: int) -> Iterator[str]:
     if not any(each.found.revealed for each in found):
         yield "No count is revealed."
     if any(each.terms.disguises or each.terms.noise is not None for each in found):
-        yield "Coins and noise are drawn once for all choices; with a partner's own a run gives another tree."
+        yield "Coins and noise were drawn once for all rows; a real run draws its own, so its tree can differ."
     if any(each.sends for each in found):
         yield "Records read: whole records of ours that the receiver of our copy reads, as `cotally check` explains."
     if any(each.found.bits is not None for each in found):
-        yield "Bits: what the tree has revealed, and what any such tree may reveal."
+        yield "Bits: what this tree would reveal, and what any tree of these terms may."
     if any("most_bits" in each.changes and "noise" not in each.changes for each in found):
         yield "More most_bits needs the same under [agree] of both: a partner may then know as many facts about people."
     if any("weights" in each.changes for each in found):
-        yield "Weights balance the classes here: in a job they show the partner how many times rarer one class is."
+        yield "These weights balance the classes; in a job the partner would learn the ratio of your classes from them."
 
 
 def _accuracy(tried: Tried) -> Figure:

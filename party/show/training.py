@@ -20,7 +20,7 @@ from party.show.costs import forecast_text, key_text
 from party.show.document import Block, Grid, ScreenColumn, counted
 from party.show.privacy_short import own_odds, reading_json, reading_line
 from party.show.progress import WORDS
-from party.show.quality import quality_json, quality_lines, ranking_json, score_grids, worth_json, worth_lines
+from party.show.quality import OPENED, quality_json, quality_lines, ranking_json, score_grids, worth_json, worth_lines
 from party.show.tree import pure_leaves
 from protocols.learning.naive_bayes import commonest_share
 from protocols.learning.tree import Tree
@@ -169,7 +169,7 @@ def expected(forecast: Forecast) -> list[str]:
 
 def result_lines(trained: Trained, path: Path) -> list[Block]:
     outcome, agreed = trained.outcome, trained.agreed
-    model, classes = outcome.model, outcome.model.schema.class_attribute.values
+    model = outcome.model
     if isinstance(model, Tree):
         size = f"tree: {counted(model.size, 'node')}, depth {model.depth}"
     else:
@@ -177,7 +177,7 @@ def result_lines(trained: Trained, path: Path) -> list[Block]:
     return [
         f"Both parties hold the same {size}, digest {model.digest().hex()[:16]}",
         *_accuracy(trained),
-        *([] if outcome.scores is None else score_grids(outcome.scores.table, classes)),
+        *_tables(trained),
         *follows_lines(trained.follows, agreed.peer, holds_class=agreed.peer not in agreed.schema.class_owners),
         *worth_lines(model, outcome.beats_guessing, None if outcome.scores is None else outcome.scores.table),
         *ended_lines(model, agreed.terms, outcome.records_train + outcome.records_test),
@@ -185,6 +185,13 @@ def result_lines(trained: Trained, path: Path) -> list[Block]:
         f"Wrote {path}: `cotally show {path}` prints it",
         *([key_text(outcome.key)] if outcome.key else []),
     ]
+
+
+def _tables(trained: Trained) -> Iterator[Block]:
+    """Yield the tables of the people held out, and why they need not add up."""
+    if (scores := trained.outcome.scores) is not None:
+        yield OPENED
+        yield from score_grids(scores.table, trained.outcome.model.schema.class_attribute.values)
 
 
 def _accuracy(trained: Trained) -> list[str]:

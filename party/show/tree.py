@@ -15,6 +15,7 @@ from protocols.terms import Growth, Impurity, Leaves, Terms
 
 MARK = "(?)"
 _NOT_ADDED = "class counts of branches may not add up to their parent's."
+_SHARES = "; in brackets the share of each class in a leaf, rounded to a tenth"
 _SLACK = 0.1  # of counts of one decimal
 
 
@@ -51,7 +52,7 @@ def _limits(growth: Growth) -> Iterator[str]:
 
 def tree_lines(tree: Tree, levels: int | None = None, marked: Collection[Expression] = ()) -> Iterator[str]:
     names = [printable(name) for name in references(tree.schema.attributes)]
-    yield title(tree)
+    yield title(tree) + (_SHARES if tree.growth.leaves == Leaves.TENTHS else "")
     pending: list[tuple[Node, str, str, Expression]] = [(tree.root, "", "", ROOT)]
     while pending:
         node, head, below, path = pending.pop()

@@ -66,7 +66,9 @@ def test_two_processes_classify_new_rows_as_one_would_that_saw_all_columns(
         assert "the peer reveals classes alone (its [agree] probabilities)" in refused.err.splitlines()[-1]
         theirs = predict(pair, "--receiver", "peer", "-o", tmp_path / "theirs.csv")
         assert theirs.code == 0, theirs.err
-        assert f"nothing was revealed here, and {tmp_path / 'theirs.csv'} is not written" in theirs.err
+        assert (
+            f"we have learned none, as it asked (--receiver), so {tmp_path / 'theirs.csv'} is not written" in theirs.err
+        )
         assert not (tmp_path / "theirs.csv").exists()
         again = predict(pair)
         assert again.code == 0

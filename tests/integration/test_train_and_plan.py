@@ -200,7 +200,7 @@ def told(pair: Pair, *options: str, party: str = "bob", **terms: object) -> str:
     assert bool(odds) == (terms.get("method") != "smc")
     assert guess.startswith("The peer's data are a guess: ")
     assert re.fullmatch(FORECAST, line)
-    assert caveat.startswith("The tree is a guess")
+    assert caveat.startswith("The tree is taken for as large")
     return line.split(", ", 1)[1]
 
 

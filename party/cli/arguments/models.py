@@ -10,8 +10,9 @@ from protocols.jobs import Receiver
 def declare_show(parser: argparse.ArgumentParser) -> None:
     """Print a model: as text, as a drawing in SVG, PNG or for Graphviz, or as JSON.
 
-    Of a tree the numbers in brackets are the records of each class, in the order of the first line; of naive Bayes the
-    tables are the chances of each value, given the class; supports of itemsets have intervals.
+    Of a tree the brackets hold, in the order of the first line, each class's share of the leaf in tenths or, where
+    counts were revealed, its records; of naive Bayes the tables are the chances of each value, given the class;
+    supports of itemsets have intervals.
 
     Examples:
       cotally show bob/model.json --levels 3

@@ -69,8 +69,8 @@ def declare_crosstab(parser: argparse.ArgumentParser) -> None:
 def declare_plan(parser: argparse.ArgumentParser) -> None:
     """Show what a run will cost, calling nobody: seconds, traffic, memory, round trips; and what it may reveal.
 
-    Below stands what the same run would cost with SMC alone and with windows of 1, 3 and all attributes. Options plan
-    for a larger table, other machines or a slower network.
+    Below stands what the same run would cost with SMC alone and with windows of 1 and 3 attributes (and of all, where
+    counts are revealed). Options plan for a larger table, other machines or a slower network.
 
     Examples:
       cotally plan bob job.toml

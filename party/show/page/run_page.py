@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from decimal import Decimal
 from fractions import Fraction
 from math import sqrt
 from typing import Final
@@ -53,7 +54,7 @@ from party.show.page.drawings import (
     windows_svg,
 )
 from party.show.privacy_short import figures, known_or_none, reading_line, summary_lines
-from party.show.quality import quality_lines, score_grids, worth_lines
+from party.show.quality import OPENED, quality_lines, score_grids, worth_lines
 from party.show.runs import size_text
 from party.show.tree import bayes_parts, counts_line, pure_leaves, pure_lines, title, tree_lines
 from protocols.association.joint import JointItemsets
@@ -63,6 +64,7 @@ from protocols.learning.naive_bayes import NaiveBayes, beats_commonest, beats_wh
 from protocols.learning.tree import TENTHS, Tree
 from protocols.secret_tree.bits import Follows
 from protocols.secret_tree.held_out import NO_TENTH
+from protocols.tables import Attribute
 from protocols.terms import ALL, NOISE, OMEGA, Learner, Leaves, Method, Terms, fixed_terms
 
 IMPORTANCE = "Which attributes matter"
@@ -186,11 +188,11 @@ def page_of_run(finished: Finished, levels: int | None = None) -> Document:
         ("Model file", f"written {date_text(finished.written)}"),
         ("Ledger", f"{finished.entries:,} entries, the last {finished.head.hex()}"),
     ]
-    said = "The other party's page shows the same run, digest and certificates."
+    said = "The other party's page shows the same run, digest of the model and keys."
     names = [] if _fits(finished) else [Pairs(list(_names(finished, whole=True)))]
     signed = [
         PageSection("built", "What was built, and by whom", [Pairs(_built(finished))]),
-        PageSection("crossed", "What crossed, and nothing else", [Pairs([*_crossed(finished)])]),
+        PageSection("crossed", "What the other side learned", [Pairs([*_crossed(finished)])]),
         PageSection("deduced", "What can be deduced of people", [*_deduced(finished)]),
         PageSection("deviating", "What a partner that deviates could have done", [*_deviating(finished, run)]),
         PageSection("signature", "Signed", [Pairs([(each, "") for each in ("Name", "Date", "Signature")])]),
@@ -286,6 +288,11 @@ def _crossed(finished: Finished) -> Iterator[tuple[str, str]]:
     yield from _names(finished, whole=_fits(finished))
     if run.tests:
         yield "Who is held out", f"{run.tests:,} of the {run.begun.records:,} people; both know which"
+    yield "Terms", "those above"
+    ordered = [printable(each.name) for each in _columns(finished) if each.ordered]
+    yield "Order of values", f"of {', '.join(ordered)}" if ordered else "of no column"
+    if terms.counts_exactly and not terms.encrypts:
+        yield "Masked numbers", "of every record, at each step: they show nothing by themselves"
     if terms.disguises:
         whose = "of each side" if run.copy and not terms.mines else "ours" if run.copy else f"that of {peer}"
         yield "Disguised copy", f"{whose}, theta {terms.theta}"
@@ -294,7 +301,7 @@ def _crossed(finished: Finished) -> Iterator[tuple[str, str]]:
     if terms.reveals_counts:
         yield "Counts", revealed_text(run.revealed, counts_kind(terms))
     yield from _scores(finished)
-    yield "The model", f"{_model_text(finished.model)}; digest {finished.model.digest().hex()[:16]}; it is in the annex"
+    yield "The model", f"{_model_text(finished.model)}; digest {finished.model.digest().hex()[:16]}; it stands below"
 
 
 def _model_text(model: KeptResult) -> str:
@@ -314,16 +321,20 @@ def _model_text(model: KeptResult) -> str:
 _SPLITS = "which column splits which node, and the class of each leaf"
 
 
+def _columns(finished: Finished) -> list[Attribute]:
+    """Return the columns of both sides, the class among them."""
+    if isinstance(finished.model, JointItemsets):
+        return list(finished.model.attributes)
+    label, owners = finished.model.schema.class_attribute, finished.run.begun.label.owners
+    return [*finished.model.schema.base.attributes, *(replace(label, party=owner) for owner in owners)]
+
+
 def _names(finished: Finished, *, whole: bool) -> Iterator[tuple[str, str]]:
     """Yield the names of each side's columns and, if there is room, of their values, edges of bins among them."""
-    named = finished.model if isinstance(finished.model, JointItemsets) else finished.model.schema.base
-    columns = list(named.attributes)
-    if not isinstance(finished.model, JointItemsets):
-        label = finished.model.schema.class_attribute
-        columns += [replace(label, party=owner) for owner in finished.run.begun.label.owners]
+    columns = _columns(finished)
     for side in (finished.party, finished.run.peer.name):
         own = [each for each in columns if each.party == side]
-        values = f"their {sum(each.size for each in own):,} values, in the annex"
+        values = f"their {sum(each.size for each in own):,} values, below"
         text = f"{', '.join(each.name for each in own)}, and {values}"
         if whole:
             marks = (f"; missing: {', '.join(each.missing.marks)}" if each.missing.marks else "" for each in own)
@@ -343,9 +354,12 @@ def _fits(finished: Finished) -> bool:
 def _deduced(finished: Finished) -> Iterator[str]:
     run, terms, life = finished.assessment, finished.assessment.terms, finished.agree.life
     if terms.epsilon is not None:
-        bound = f"By epsilon {NOISE.text(terms.epsilon)} at most, odds of what a person's record holds move"
-        spent = "no sum of all runs is bounded" if finished.past.epsilon is None else NOISE.text(finished.past.epsilon)
-        yield f"{bound}; used in all: {spent}, of {_any(finished.agree.epsilon)} allowed."
+        bound = f"Epsilon {NOISE.text(terms.epsilon)} bounds this run: odds about any one person change"
+        spent = finished.past.epsilon
+        all_runs = (
+            "no sum of all runs is bounded" if spent is None else f"{NOISE.text(spent)} in all runs ({_factor(spent)})"
+        )
+        yield f"{bound} {_factor(terms.epsilon)}. Used: {all_runs}, of {_any(finished.agree.epsilon)} allowed."
     elif terms.opens_tree or (terms.mines and run.holds_class):
         most = _any(life.bits_of(finished.run.begun.records))
         yield f"{_FACTS} Used in all: {finished.past.bits:,} bits, of {most} allowed."
@@ -359,6 +373,15 @@ def _deduced(finished: Finished) -> Iterator[str]:
     if finished.copy is not None:
         yield reading_line(finished.copy.read, "our copy")
     yield from _answers(finished)
+
+
+def _factor(epsilon: Fraction) -> str:
+    """Return by how much epsilon lets odds change.
+
+    >>> _factor(Fraction(3, 2)), _factor(Fraction(1000))
+    ('by a factor of 4.5 at most', 'by a factor of 2.0e+434 at most')
+    """
+    return f"by a factor of {(Decimal(epsilon.numerator) / epsilon.denominator).exp():.2g} at most"
 
 
 _FACTS = (
@@ -385,12 +408,14 @@ def _answers(finished: Finished) -> Iterator[str]:
 def _deviating(finished: Finished, run: Assessment) -> Iterator[str]:
     can = deviations_of(run)
     if finished.dealings.alignments:
-        can.append("list guessed ids and, with some that it knows, learn what lets it try any id at home")
+        can.append(
+            "list guessed ids and, if it knew some dozens of common ids, get what lets it try any id on its own machine"
+        )
     if finished.agree.answers and not isinstance(finished.model, JointItemsets):
         can.append("send prediction bits that match no path, and so read our columns on the paths")
     can.append("lie about its table, so that both get the same wrong model, or stop once it has learned what it wanted")
     yield from (f"It could {each}." for each in can)
-    yield 'SECURITY.md, "What a side that deviates can do", has all of it, with rates and tests.'
+    yield 'SECURITY.md in the source of cotally, "What a side that deviates can do", has all of it, with rates.'
 
 
 def _built(finished: Finished) -> _Rows:
@@ -540,7 +565,7 @@ def _quality(finished: Finished) -> Iterator[ReportPart]:
     scores, classes = finished.run.scores, _class_values(finished.model)
     if scores is None:
         return
-    yield "Of the table that was opened with noise: numbers need not add up, and may be below 0."
+    yield OPENED
     yield from score_grids(scores.table, classes)
     yield from quality_drawings(scores.table, classes)
 

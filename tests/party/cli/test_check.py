@@ -44,8 +44,8 @@ def check(pair: Pair, *more: str | Path, party: str = "alice") -> Ended:
     return ended
 
 
-def as_json(pair: Pair, *more: str | Path, codes: tuple[int, ...] = (0,)) -> dict[str, Any]:
-    ended = check(pair, *more, "--json")
+def as_json(pair: Pair, *more: str | Path, codes: tuple[int, ...] = (0,), party: str = "alice") -> dict[str, Any]:
+    ended = check(pair, *more, "--json", party=party)
     assert ended.code in codes, ended.err
     found: dict[str, Any] = json.loads(ended.out)
     return found
@@ -238,6 +238,26 @@ def test_what_a_run_told_is_what_the_next_check_tells_of_it(pair: Pair) -> None:
 def test_the_release_of_a_run_for_rules_is_told_as_one_without_a_class() -> None:
     (line,) = released_lines(Past({"party": ["bob"], "class": NO_CLASS, "theta": "2/3"}, 1, Revealed(sets=20), None))
     assert "Last release to bob: class none (association rules), theta 2/3." in line
+
+
+def test_a_release_that_fixes_no_term_is_shown_with_its_peer_alone() -> None:
+    (line,) = released_lines(Past({"party": ["bob"], "spent": {"a": "1/2"}}, 0, Revealed(), Fraction(1, 2)))
+    assert line == "Last release to bob. Later runs over this data set must have the same peer."
+
+
+def test_after_a_run_the_job_of_init_is_refused_to_no_side_that_may_run_it_again(
+    trusting: Path, tmp_path: Path
+) -> None:
+    theirs = [["rst"[i % 7 % 3], "pq"[i // 2 % 2]] for i in range(600)]
+    pair = make_pair(trusting, tmp_path / "parties", (["a", "b", "class"], ROWS * 4), (["c", "d"], theirs))
+    with serving(pair):
+        trained = pair.train_here(pair.write_job(reveal="tree", method="smc", max_depth=2, seed=0, test="1/5"))
+        assert trained.code == 0, trained.err
+    for party in ("alice", "bob"):
+        found = as_json(pair, party=party)
+        assert found["released"]["class"] == "class"
+        assert found["run"]["refused"] is None
+        assert "refuses" not in check(pair, party=party).out
 
 
 def test_odd_formats_and_identifiers_are_noted(pair: Pair) -> None:

@@ -140,11 +140,11 @@ def test_the_page_has_the_table_of_the_screen_and_a_picture_and_what_cannot_be_r
         assert_one_error(cotally_here(*words), 2, said)
     alone = pair.write_job(**JOB, reveal="tree")
     tree = rehearsed(pair, alone, *pilot(pair))["choices"]
-    assert "they show the partner" in cotally_here("rehearse", pair.alice, alone, *pilot(pair)).out
+    assert "These weights balance the classes" in cotally_here("rehearse", pair.alice, alone, *pilot(pair)).out
     for bits, ends in ((4, True), (10_000, False)):
         few = pair.write_job(**JOB, reveal="tree", most_bits=bits)
         said = " ".join(cotally_here("rehearse", pair.alice, few, *pilot(pair)).out.split())
-        assert ("since most_bits allowed no more: " in said) == (". Next: most_bits = " in said) == ends
+        assert (f"{RECORDS} people are too few for a tree within most_bits, 4. Next: more people" in said) == ends
     most = RECORDS // 50
     by_data: list[dict[str, object]] = [
         {"most_bits": 2 * most},

@@ -77,7 +77,8 @@ def test_the_ledger_tells_what_the_peer_may_know_until_the_number_is_known(pages
     note_alignment(pages, "d", replace(begun(), least=600))
     assert told(pages).strip() == (
         "An alignment of 5,000 people of ours and 6,000 of bob was begun: bob may know whether 600 are common; "
-        "by the protocol bob tried 4,096 ids at most (the places in its messages); if it deviated, any"
+        "if bob followed the protocol, it could try 4,096 ids at most (the size of its messages, not of its list); "
+        "if it did not, any number"
     )
     note_alignment(pages, "d", begun())
     assert "bob may know how many are common" in told(pages)
@@ -86,9 +87,11 @@ def test_the_ledger_tells_what_the_peer_may_know_until_the_number_is_known(pages
     note_alignment(pages, "d", replace(begun(), both=43, named=True))
     assert "Both learned how many of 5,000 people" in told(pages)
     known = "common: 43; each side now knows which of its own people the other has too; "
-    assert f"{known}by the protocol bob tried 4,096 ids at most (the places in its messages); if" in told(pages)
+    assert f"{known}if bob followed the protocol, it could try 4,096 ids at most (the size of its messages" in told(
+        pages
+    )
     note_alignment(pages, "d", begun(b"2"))  # as the same lists are compared again
-    assert f"{known}by the protocol bob tried 4,096 ids at most, 2 times" in told(pages)
+    assert f"{known}if bob followed the protocol, it could try 4,096 ids at most, 2 times" in told(pages)
 
 
 def test_a_number_without_names_is_told_as_one(pages: PeerEntries) -> None:

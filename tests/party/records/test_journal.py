@@ -100,7 +100,7 @@ def test_a_run_that_is_done_here_and_whose_peer_never_comes_back_is_given_up(jou
         with pytest.raises(JournalError, match="has ended: it is done"):
             cancel_run(elsewhere, record().run, NOW)
     assert kept(journal) == []
-    assert list(open_run_lines(journal.runs(), busy=False, ended=False)) == ["No run is under way; 1 is over"]
+    assert list(open_run_lines(journal.runs(), busy=False, ended=False)) == ["No run is open; 1 has ended"]
 
 
 def test_a_cancelled_run_takes_nothing_more_and_is_cancelled_once(journal: Journal, tmp_path: Path) -> None:
@@ -238,11 +238,11 @@ def test_status_says_what_each_run_waits_for() -> None:
     assert head.startswith("0000000000000000  open  train (hybrid, omega 3, class 'outcome') with bob")
     assert "waits for `cotally train` with the same job" in waits
     assert "bob has not said yet that it holds the model" in second[1]
-    assert list(open_run_lines([], busy=False, ended=False)) == ["No run is under way"]
+    assert list(open_run_lines([], busy=False, ended=False)) == ["No run is open"]
     none, how_to_end = open_run_lines([], busy=True, ended=False)
-    assert none == "No run is under way"
+    assert none == "No run is open"
     assert "Ctrl-C" in how_to_end
     assert "A process works in this folder" not in str([*open_run_lines([record()], busy=True, ended=False)])
-    for over, words in ((1, "1 is over"), (2, "2 are over")):
+    for over, words in ((1, "1 has ended"), (2, "2 have ended")):
         ended = [record(f"{number}" * 16, RunState.CANCELLED) for number in range(over)]
-        assert list(open_run_lines(ended, busy=False, ended=False)) == [f"No run is under way; {words}"]
+        assert list(open_run_lines(ended, busy=False, ended=False)) == [f"No run is open; {words}"]

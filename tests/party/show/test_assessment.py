@@ -117,7 +117,7 @@ def test_the_bits_that_a_partner_chooses_are_those_that_are_opened_of_a_node_and
         run = Assessment(terms, 0, None, records=400, columns=columns, classes=classes, holds_class=holds_class)
         said = " ".join(amount_lines(run))
         node, ended = sum(opened[:2]), sum(opened[2:])
-        assert f"up to {node} bits of its choice per node that is split, and {counted(ended, 'bit')} per leaf" in said
+        assert f"up to {counted(node, 'yes-or-no answer')} of its choice per split, and {ended} per leaf" in said
         if (columns, classes, leaves) == (78, 2, Leaves.TENTHS):
             assert (node, ended) == (8, 11)
 
@@ -286,9 +286,37 @@ def test_a_tree_that_bits_end_is_called_so_before_the_run_and_after_it() -> None
         assert ended_lines(tree, enough, 100) == []
     run = Assessment(terms, 0, None, bits=5, room=room_for_levels([2, 2, 2], 2, 100, terms))
     said = " ".join(amount_lines(run, ", supposed"))
-    early = "The tree may end early: most_bits leaves room for 1 of 3 levels of any width"
-    assert f"{early}. {allows}, supposed; `cotally rehearse` shows what they bring{risk}" in said
+    early = "The tree may end early: the job's most_bits, 5, leaves room for 1 of 3 levels of any width"
+    assert f"{early}. {allows}, supposed; `cotally train` shows the exact number{risk}" in said
+    assert f"{early}. {allows}{risk}" in " ".join(amount_lines(run))
     assert "leaves room" not in " ".join(amount_lines(replace(run, room=None)))
+
+
+def test_people_who_are_too_few_for_a_split_are_not_advised_to_raise_the_bound() -> None:
+    """Their number is said, as before the run so of a tree that ended at its root."""
+    terms = make_terms(method="smc", reveal="tree", max_depth=3, most_bits=6)
+    run = Assessment(terms, 0, None, records=240, tests=60, bits=6, room=room_for_levels([9, 9], 2, 300, terms))
+    assert run.room is not None
+    assert run.room.levels == 0
+    before, after = " ".join(amount_lines(run)), *ended_lines(Tree(schema_of((9, 9), 2, 1), Leaf((), 0)), terms, 300)
+    for said in (before, after):
+        assert "300 people are too few for a tree within most_bits, 6. Next: more people; or fewer columns" in said
+        assert "most_bits = " not in said
+
+
+def test_what_a_partner_that_deviates_reads_of_people_held_out_is_said_with_noise_and_without() -> None:
+    """SECURITY has it: one for certain in each opening of their table; nothing where nobody is held out."""
+    for terms in (TENTHS, replace(TENTHS, noise=Fraction(1), min_leaf=1, impurity=Impurity.GINI, most_bits=None)):
+        run = Assessment(terms, 0, None, records=400, tests=100, columns=9)
+        said = " ".join(amount_lines(run))
+        reads = (
+            "It can also read one person for certain, whatever the noise, in each opening of the table of people held"
+        )
+        assert reads in said
+        assert "It can also break off once after it sees a digest of our table" in said
+        assert ("(the same one in up to 3 answers)" in said) == (terms.noise is not None)
+        none = Assessment(replace(terms, test=Fraction(0)), 0, None, records=400, columns=9)
+        assert "for certain" not in " ".join(amount_lines(none))
 
 
 def test_programs_read_the_epsilon_the_bound_and_the_refusal(agree: Acceptance) -> None:
@@ -314,14 +342,13 @@ def test_what_a_run_that_mines_reveals_is_said_by_role() -> None:
 def test_who_can_be_certain_of_what_is_said_by_role() -> None:
     found = Follows(120, 3, 0, 7)
     ours, theirs = follows_lines(found, "bob", holds_class=True)
-    assert ours == "By the tree and our own columns we are certain of a column of bob of 3 of 120 records."
-    assert theirs.startswith(
-        "bob can be certain of the class of at most 7 of them. Of how many bob is certain of a column"
-    )
-    assert (
-        "bob can be certain of the class of nobody." in follows_lines(Follows(120, 3, 0, 0), "bob", holds_class=True)[1]
-    )
-    assert "of the class of none" in follows_lines(found, "bob", holds_class=False)[0]
+    assert ours == "From the tree and our own columns we can be certain of 3 people's value in a column of bob, of 120."
+    own = "Only bob's report shows of how many people's value in a column of ours bob can be certain: ask for that line"
+    assert theirs == f"bob can be certain of at most 7 people's class. {own} before you sign."
+    nobody, one = (follows_lines(Follows(120, 3, 0, n), "bob", holds_class=True)[1] for n in (0, 1))
+    assert "bob can be certain of nobody's class." in nobody
+    assert "bob can be certain of at most 1 person's class." in one
+    assert "certain of nobody's class, and of 3 people's value" in follows_lines(found, "bob", holds_class=False)[0]
     assert follows_lines(None, "bob", holds_class=True) == []
 
 

@@ -252,6 +252,9 @@ def test_the_page_that_is_signed_names_all_that_crossed_what_follows_and_what_a_
     assert [name in rows["Names of bob"] for name in ("b0 (", "b1 (", "class (")] == [True] * 3
     assert rows["Who is held out"] == "16 of the 80 people; both know which"
     assert rows["Counts"].endswith("of accuracy)")
+    assert rows["Terms"] == "those above"
+    assert rows["Order of values"].startswith("of ")
+    assert rows["Masked numbers"] == "of every record, at each step: they show nothing by themselves"
     assert any(str(line).startswith("Exact counts are equations about single people") for line in deduced)
     can = " ".join(map(str, deviating))
     for deed in ("any records of ours to be counted", "list guessed ids", "lie about its table", "SECURITY.md"):
