@@ -271,7 +271,6 @@ def test_every_end_has_its_code_in_one_table_that_says_who_is_to_act(monkeypatch
         monkeypatch.setattr(report, "command_show", Mock(side_effect=end))
         assert cotally_here("show", "x").code == code, end
     assert {code for _, code in ENDS} | {0, 143} == TABLE
-    assert "5 the parties differ" in " ".join((Path(__file__).parents[3] / "README.md").read_text().split())
 
 
 def test_the_bare_command_shows_its_help_and_in_a_partys_folder_offers_its_short_name(
