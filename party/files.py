@@ -48,12 +48,7 @@ def write_new(path: Path, data: bytes, mode: int) -> None:
 
 @contextmanager
 def new_file(path: Path, data: bytes, mode: int) -> Iterator[None]:
-    """Make a new file that gets its name when the context has ended well; until then it is safe under another.
-
-    Raises:
-        FileExistsError: It exists, and is left as it is.
-        OSError: It cannot be written.
-    """
+    """Make a new file, as `write_new`, that gets its name when the context ends well; until then it has another."""
     with _finished(path, data, mode) as temporary:
         yield
         try:

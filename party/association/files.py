@@ -46,12 +46,7 @@ class Baskets:
 
 
 def read_baskets(source: BasketSource, design: BasketDesign, form: Form = USUAL) -> Baskets:
-    """Read true baskets in the layout of the design; a DataFrame has a column per item, or rows of ids and items.
-
-    Raises:
-        DataError: The file cannot be read, a basket holds an item that the design does not list, or its size has no
-            parameters.
-    """
+    """Read true baskets in the layout of the design; a DataFrame has a column per item, or rows of ids and items."""
     if isinstance(source, Path | str) and design.layout is BasketLayout.LINES:
         return _from_lines(Path(source), design, form)
     if (

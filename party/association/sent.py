@@ -47,11 +47,7 @@ def check_sent_name(path: Path) -> None:
 
 
 def write_sent(path: Path, sent: Randomized, design: BasketDesign) -> None:
-    """Write disguised baskets, whole or not at all.
-
-    Raises:
-        InputError: The file cannot be written.
-    """
+    """Write disguised baskets, whole or not at all."""
     text = io.StringIO()
     lines = csv.writer(text, lineterminator="\n")
     lines.writerow((FORMAT, design.digest()))
@@ -63,12 +59,7 @@ def write_sent(path: Path, sent: Randomized, design: BasketDesign) -> None:
 
 
 def read_sent(path: Path | str, design: BasketDesign) -> Randomized:
-    """Read disguised baskets.
-
-    Raises:
-        ConfigError: They were disguised by another design.
-        DataError: The file cannot be read, or is no file of disguised baskets over the items of the design.
-    """
+    """Read disguised baskets; those of another design are refused."""
     path = Path(path)
     with opened_text(path, "UTF-8", "name the copy that `cotally disguise` wrote") as text:
         return _read(path, text, design)
@@ -125,13 +116,8 @@ def disguise_baskets(
     """Return the disguised copy of baskets; the same whenever asked.
 
     The owner's secret file is made on first use, and notes the name of the data set: the file's name unless given.
-    `watch` hears how many baskets are done, and of how many.
-
-    Raises:
-        ConfigError: The data set's name cannot be used, or the secret was used before for another disguise or other
-            data.
-        DataError: The baskets cannot be read or do not fit the design, or there are none.
-        IdentityError: The secret cannot be read or made.
+    A secret that was used before for another disguise or other data is refused. `watch` hears how many baskets are
+    done, and of how many.
     """
     baskets = source if isinstance(source, Baskets) else read_baskets(source, design)
     if not len(baskets.ids):

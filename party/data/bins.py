@@ -234,17 +234,8 @@ _QUANTILES = re.compile(r"quantiles:([1-9]\d{0,2})", re.ASCII)
 class ColumnTreatment:
     """What is done to a column before anybody else sees it: binning, then filling in, then merging.
 
-    Args:
-        bins: None (the texts are the values), "median-of-range", "quantiles:K", "year", "quarter", "month", "class"
-            (where it changes), or edges in rising order: numbers, or dates.
-        max_values: The most values that remain: bins join their neighbours, the rarest texts become "other". None for
-            any number.
-        missing: "value" (a value of its own, labelled "missing"), "majority" (the most common value), "refuse",
-            or a text to fill in.
-        not_missing: Texts that are values of this column, though they mark a missing cell elsewhere.
-        smallest_value: A value that fewer records hold is not named; 1 names all.
-        order: The texts that rise, in this order; others stand outside of it.
-        group: "class" if texts of like shares of the classes become one value, until `max_values` are left; else None.
+    `settings.party.TREATMENT` says what each key may be. Without `bins` the texts are the values; without `max_values`
+    any number remains. A `smallest_value` of 1 names all. Texts that are not in the `order` stand outside of it.
     """
 
     bins: str | Edges | None = None

@@ -75,11 +75,7 @@ class TableQuery:
 
 
 def arrow_of(query: TableQuery) -> Any:  # pyarrow is untyped
-    """Return the table that a query gives, as Arrow has it.
-
-    Raises:
-        DataError: It gives none; or a package is missing.
-    """
+    """Return the table that a query gives, as Arrow has it."""
     try:
         import duckdb  # noqa: PLC0415
         import pyarrow as pa  # noqa: F401, PLC0415

@@ -52,18 +52,11 @@ def read_share(
     ignore: Sequence[str] = (),
     form: Form = USUAL,
 ) -> DataShare:
-    """Read a party's file, treat its columns and sort its records by id.
+    """Read a party's file, treat its columns and sort its records by id, which is no attribute.
 
-    Args:
-        source: A file or a query, as `read_frame` reads it.
-        party: Its owner's name.
-        id_column: The column that says which record is whose, as it is, or what makes an id; not an attribute.
-        class_name: The class column; None if the file has none.
-        treatments: By column name; "*" stands for every other attribute, which otherwise keeps its texts. Columns of
-            numbers that are not named are binned, unless they are so few that they may be codes. A class that is not
-            named must have no missing cell, and its smallest value is that of "*".
-        ignore: Columns to leave out.
-        form: What is declared about the file. Ids are taken as they are, whatever marks a missing cell elsewhere.
+    Of the treatments "*" stands for every other attribute, which otherwise keeps its texts. Columns of numbers that are
+    not named are binned, unless they are so few that they may be codes. A class that is not named must have no missing
+    cell, and its smallest value is that of "*". Ids are taken as they are, whatever marks a missing cell elsewhere.
     """
     given = treatments or {}
     who = one_column(id_column) if isinstance(id_column, str) else id_column

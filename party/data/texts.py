@@ -42,16 +42,12 @@ _ZEROS = re.compile(r"\+?0*(\d+)", re.ASCII)
 
 @dataclass(frozen=True)
 class Reading:
-    """What the distinct texts of a column stand for, and what their owner may not expect.
+    """What texts of a column stand for that do not for themselves (None: a missing cell), and what to say of its cells.
 
-    Args:
-        text_of: None for a missing cell; only texts that do not stand for themselves.
-        taken: The markers of a missing cell that occur.
-        unseen: How many cells hold characters that nobody sees.
-        apart: How many cells are written otherwise than most of their value, in a column that is not all of one kind.
-        points: How many cells have a point that groups no thousands, where it would not begin a fraction.
-        alike: How many values differ from another one by case, blanks, width or zeros alone; and how many cells,
-            without those of the commonest of each.
+    `taken` are the markers of a missing cell that occur. Cells are `unseen` if they hold characters that nobody sees,
+    `apart` if written otherwise than most of their value, in a column that is not all of one kind; in `points` a point
+    groups no thousands and would not begin a fraction. `alike` are the values that differ from another one by case,
+    blanks, width or zeros alone, and their cells without those of the commonest of each.
     """
 
     text_of: Mapping[str, str | None]

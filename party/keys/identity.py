@@ -91,11 +91,7 @@ def load_identity(directory: Path, *, clock: Clock = utc_now) -> Identity:
 
 
 def read_identity(directory: Path) -> Identity:
-    """Read our identity, whatever the dates of its certificate.
-
-    Raises:
-        IdentityError, InputError: It is not there or damaged, its parts do not match, or others can read its folder.
-    """
+    """Read our identity, whatever the dates of its certificate."""
     check_own_folder(directory)
     key = _load_key(directory)
     path = directory / CERTIFICATE_FILE

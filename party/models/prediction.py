@@ -89,11 +89,7 @@ class Predictions:
         return f"<Predictions of {len(self.labels)} rows>"
 
     def need_shares(self) -> Floats:
-        """Return the shares of the classes.
-
-        Raises:
-            InputError: The model has classes alone.
-        """
+        """Return the shares of the classes, which a model of classes alone does not have."""
         if self.shares is None:
             raise InputError(NO_COUNTS)
         return self.shares
@@ -111,11 +107,7 @@ class Predictions:
 
 
 def predict_frame(model: Model, frame: Frame, ranking: RankedBy | None = None) -> Predictions:
-    """Classify every row of a file; with a ranking, by the threshold that it may have.
-
-    Raises:
-        InputError: The model cannot rank rows so.
-    """
+    """Classify every row of a file; with a ranking, by the threshold that it may have."""
     target = model.schema.class_attribute
     ranked = rarer_class(model) if ranking is None else ranked_class(model, ranking)
     coded = coded_rows(model, frame, model.columns)

@@ -44,13 +44,7 @@ def load_common(config: PartyConfig, key_floor: int, tell: Tell = lambda _: None
 
 @dataclass(repr=False)
 class OwnRows:
-    """Whose rows of its file a party brings: those of all people or, since an alignment, of the common ones.
-
-    Args:
-        config: The party's settings.
-        local: What it brings now.
-        tell: Shows what the owner should know of the data.
-    """
+    """Whose rows of its file a party brings: those of all people or, since an alignment, of the common ones."""
 
     config: PartyConfig
     local: PartyInputs
@@ -69,14 +63,8 @@ class OwnRows:
 class ListRules:
     """What we object to in an alignment, by our settings and by the ledger; notes what is learned.
 
-    Args:
-        dataset: Ours.
-        bounds: Ours.
-        pages: Of our ledger, about the peer.
-        rows: Whether the lists are of rows to be classified, and not of the data set's records.
-        look: What our ids look like.
-        judge_least: What we object to in answering about as many of the rows as must be common, at the least.
-        judge_tables: What we object to in another list than the approved job began with.
+    The lists are of `rows` to be classified, or of the data set's records. `judge_least` objects to answers about as
+    many of the rows as must be common, at the least; `judge_tables` to another list than the approved job began with.
     """
 
     dataset: str
@@ -167,12 +155,8 @@ class ListRules:
 class Offer:
     """Rows of a file, and how the model reads our columns of them.
 
-    Args:
-        frame: The file.
-        order: Those of its rows that are classified, in the order that both sides have.
-        shared: The rows in that order.
-        unknown: Our columns that have cells of no value that the model knows.
-        notices: How cells were read.
+    `shared` are the rows that are classified, in the order that both sides have, `order` their places in the file;
+    `unknown` our columns that have cells of no value that the model knows.
     """
 
     frame: Frame
@@ -194,13 +178,7 @@ class Offer:
 
 
 def load_offer(config: PartyConfig, path: Path, rows: Path) -> Offer:
-    """Read a party's rows.
-
-    Args:
-        config: The party's settings: who it and its peer are, and how its files are written.
-        path: The model's file.
-        rows: The file of the rows, with the ids and our columns of the model.
-    """
+    """Read a party's rows, by the model in the file `path`, from a file with the ids and our columns of the model."""
     model = read_model(path)
     try:
         check_shared(model, (config.name, config.need_peer()))
@@ -229,12 +207,7 @@ def offer_of_settings(config: PartyConfig) -> Offer:
 
 @dataclass(frozen=True)
 class Offers:
-    """Reads an offer once, when a prediction asks for it; without a reader there is none.
-
-    Args:
-        read: Reads it.
-        tell: Shows what the owner should know of it.
-    """
+    """Reads an offer once, when a prediction asks for it; without a reader there is none."""
 
     read: Callable[[], Offer] | None = None
     tell: Callable[[Sequence[Notice]], None] = lambda _: None

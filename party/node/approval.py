@@ -75,16 +75,7 @@ def is_bounded(agree: Acceptance, job: Job) -> bool:
 
 @dataclass(repr=False)
 class Approvals:
-    """What people here have decided about jobs, as a session sees it.
-
-    Args:
-        local: What we bring, as it was last read.
-        config: Our settings.
-        pages: Of our ledger, about the peer.
-        offers: What we bring to a prediction.
-        is_good: Whether a signature is ours.
-        initiates: Whether we propose the job.
-    """
+    """What people here have decided about jobs, as a session sees it; `local` is what we bring, as it was last read."""
 
     local: PartyInputs
     config: PartyConfig
@@ -124,11 +115,7 @@ class Approvals:
         """Object to another table or list of the peer's, by its commitment, than the approved job began with.
 
         And to another table of ours than was approved: `local` may have been read again since the job was judged.
-
-        Args:
-            what: A table or a list.
-            theirs: Its commitment.
-            would: What the job would reveal with it, where the peer's columns are known.
+        `would` is what the job would reveal with theirs, where the peer's columns are known.
         """
         if self._asked is None:
             return None
@@ -248,16 +235,7 @@ class Approvals:
 
 
 def decide(folder: Path, secret: bytes, run: str, who: str, *, approved: bool, clock: Calendar = now) -> Proposal:
-    """Sign a decision about a proposed job and put it on record; `serve` may be at work in the folder meanwhile.
-
-    Args:
-        folder: Ours.
-        secret: Of the ledger.
-        run: What the job is called.
-        who: Decides.
-        approved: What was decided.
-        clock: Gives the date.
-    """
+    """Sign a decision about a proposed job and put it on record; `serve` may be at work in the folder meanwhile."""
     name, identity, moment = read_name(who), read_identity(folder), clock()
     if not has_ledger(folder):
         named_proposal((), run)

@@ -91,21 +91,12 @@ class Past:
 class Assessment:
     """What a run on these terms reveals beside copies and model: `plan`, `check` and the report show this.
 
-    Args:
-        terms: Of the run.
-        most: Exact counts at most, or such with noise.
-        likely: How many there probably are, where rules are looked for; None of trees.
-        noise: What each side spends on counts, ours first, or either on a tree alone; None without noise.
-        seen: By how much the peer's false counts must be wrong for us to see it; None where no counts are revealed.
-        flaw: Why we would refuse the run; None if we would not, or it is over.
-        records: How many are trained on.
-        tests: How many are held out of a run that has not begun.
-        columns: How many columns, or conditions of two-way splits, compete at the root; none of rules.
-        classes: How many values the class has.
-        bits: Of the tree that reveals most, where it alone is revealed without noise.
-        room: For how many levels that bound leaves room; None where it ends no tree early.
-        holds_class: Whether the class is ours; else the peer's.
-        rarest: What share of our people the rarest class has; 0 where that is not known.
+    Of exact counts, or such with noise, there are `most`, and probably `likely` where rules are looked for. `noise` is
+    what each side spends on them, ours first, or either on a tree alone. `seen` is by how much the peer's false counts
+    must be wrong for us to see it, `flaw` why we would refuse the run. `records` are trained on, `tests` held out of a
+    run that has not begun. `columns` are those, or conditions of two-way splits, that compete at the root. `bits` are
+    those of the tree that reveals most, where it alone is revealed without noise, and leave `room` for so few levels
+    (None where they end no tree early). The rarest class has the share `rarest` of our people; 0 if not known.
     """
 
     terms: Terms
@@ -126,12 +117,9 @@ class Assessment:
 
 @dataclass(frozen=True)
 class OwnCopy:
-    """A copy of our table.
+    """A copy of our table: what it discloses of each column, what its receiver reads, why `[agree]` refuses it.
 
-    Args:
-        found: What its disguise discloses of each column.
-        read: What its receiver reads; None where it hides nothing.
-        refused: Why `[agree]` refuses it, if it does.
+    `read` is None where the disguise hides nothing.
     """
 
     found: Findings
@@ -155,15 +143,7 @@ class LeavingCheck:
 def check_party(
     local: PartyInputs, config: PartyConfig, terms: Terms | None, peer_columns: int, shown: Callable[[str], str] = str
 ) -> LeavingCheck:
-    """Look at what would leave.
-
-    Args:
-        local: What we bring.
-        config: Our settings.
-        terms: Of the run.
-        peer_columns: Attributes that the peer is taken to have.
-        shown: How names and values are written.
-    """
+    """Look at what would leave in a run with a peer of this many columns; `shown` writes names and values."""
     past = past_before(local, config.folder)
     job = terms or usual_terms(config.data.class_column or _class_before(past), local.listed, Leaves.TENTHS)
     return LeavingCheck(
@@ -237,10 +217,7 @@ def own_copy(local: PartyInputs, design: RelatedDesign, shown: Callable[[str], s
 def released_copy(config: PartyConfig, entries: Sequence[LedgerEntry], copy: CopyEntry) -> OwnCopy | None:
     """Measure a copy that was sent; None where the table that was released is not here any more as it was.
 
-    Args:
-        config: Our settings; the name of the data set in them may be another by now.
-        entries: Of our ledger.
-        copy: As the ledger has it.
+    The name of the data set in our settings may be another by now.
     """
     try:
         local = load_common(replace(config, data=replace(config.data, dataset=copy.dataset)), KEY_FLOOR)
@@ -259,10 +236,7 @@ def released_copy(config: PartyConfig, entries: Sequence[LedgerEntry], copy: Cop
 def released_follows(config: PartyConfig, run: FinishedRun, model: KeptResult) -> Follows | None:
     """Return what follows for certain from a tree alone; None of all else, and where the table is not here as it was.
 
-    Args:
-        config: Our settings; the name of the data set in them may be another by now.
-        run: As the ledger has it.
-        model: What it ended with.
+    The name of the data set in our settings may be another by now.
     """
     terms, nothing = run.begun.agreed, RelatedDesign((), (), Fraction(1))
     if not terms.opens_tree or not isinstance(model, Tree):
@@ -296,10 +270,7 @@ def past_before(local: PartyInputs, folder: Path) -> Past:
 def past_of(entries: Sequence[LedgerEntry], dataset: str, columns: Set[str] = frozenset()) -> Past:
     """Return what was revealed of a data set, as these entries have it, and of all others that have columns of it.
 
-    Args:
-        entries: Of our ledger.
-        dataset: Its name.
-        columns: That it has, where nothing of it was released yet.
+    Those are `columns` where nothing of it was released yet.
     """
     others = released(entries)
     past = _past_of(entries, dataset, others.pop(dataset, {}))
@@ -391,13 +362,7 @@ def assess_job(local: PartyInputs, config: PartyConfig, terms: Terms, supposed: 
 
 
 def assess_finished(run: FinishedRun, party: str, model: KeptResult) -> Assessment:
-    """Say what a run that is over was to reveal, by the sizes that its model shows.
-
-    Args:
-        run: As the ledger has it.
-        party: Which side we are.
-        model: What it ended with.
-    """
+    """Say what a run that is over was to reveal to this party, by the sizes that its model shows."""
     terms, owners = run.begun.agreed, run.begun.label.owners
     columns = model.attributes if isinstance(model, JointItemsets) else model.schema.attributes
     domains = [attribute.size for attribute in columns]
@@ -423,12 +388,7 @@ def spendings(
 ) -> tuple[Spending, Spending] | TreeSpending | None:
     """Return what each side would spend, with this many columns, ours first, or either on a tree alone.
 
-    Args:
-        terms: Of the run.
-        own: How many columns we have.
-        peer: How many the peer has.
-        train: How many records are trained on.
-        alone: Whether we hold the class alone; else the peer does.
+    The class is ours `alone`, or the peer's.
     """
     if terms.noise is None or terms.levels is None:
         return None
@@ -443,11 +403,7 @@ def spendings(
 def used_up(local: PartyInputs, config: PartyConfig, terms: Terms, bits: int | None = None) -> InputError | None:
     """Return why our bounds over the life of a data set leave no run on these terms; None if they leave one.
 
-    Args:
-        local: What we bring.
-        config: Our settings.
-        terms: Of the run.
-        bits: The most that its tree may reveal; None for any.
+    Its tree may reveal this many bits at most; None for any.
     """
     bounds, records = config.agree.life, len(local.records)
     if not has_ledger(config.folder):

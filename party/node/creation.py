@@ -28,14 +28,8 @@ def create_party(
 ) -> Identity:
     """Make identity, keys and settings in a folder: all of them, or nothing.
 
-    Args:
-        folder: Made if it is not there.
-        name: The party's.
-        hosts: DNS names and IP addresses under which it is reached.
-        key_bits: Length of the Paillier key.
-        settings: Content of its `party.toml`, and of jobs to begin with, by their names.
-        floor_bits: The least length of a key.
-        sealed_by: Where the passphrase of its secrets comes from; none is written in the clear then.
+    It is reached under these `hosts`, DNS names or IP addresses. `settings` are the content of its files by their
+    names. Its secrets are `sealed_by` a passphrase from there, or written in the clear.
     """
     if not floor_bits <= key_bits <= KEY_BITS.high:
         raise IdentityError(f"the key must have {floor_bits} to {KEY_BITS.high} bits")

@@ -59,13 +59,7 @@ Check = Callable[[], tuple[str, ...]]
 
 
 class Examination:
-    """One look at everything; each check keeps what the next ones need.
-
-    Args:
-        path: The party's settings.
-        seconds: How long the peer may keep us waiting, layer by layer.
-        clock: Gives the time of day.
-    """
+    """One look at everything; each check keeps what the next ones need. A layer may keep us waiting `seconds`."""
 
     def __init__(self, path: Path, seconds: float = LOOK_SECONDS, clock: Clock = utc_now) -> None:
         self._path, self._seconds, self._clock = path, seconds, clock

@@ -40,13 +40,7 @@ Tell = Callable[[OwnerNotices], None]
 
 
 def load_inputs(config: PartyConfig, key_floor: int, tell: Tell = lambda _: None) -> PartyInputs:
-    """Read a party's data and secrets.
-
-    Args:
-        config: The party's settings.
-        key_floor: The least strength of a key that it may use, in bits.
-        tell: Shows what the owner should know of the data.
-    """
+    """Read a party's data and secrets; its key must have `key_floor` bits; `tell` shows what its owner should know."""
     folder, file = config.folder, config.data.file
     if file != STANDARD_INPUT and not is_there(file):
         raise ConfigError(f"{config.path}: [data] file: {file} does not exist: name the table there, or put it there")

@@ -21,14 +21,7 @@ def call_peer(
 ) -> PagedChannel:
     """Open a session with the peer, at the address that our settings name.
 
-    Args:
-        config: Our settings.
-        identity: Ours.
-        peer: As it is on file.
-        heed: Called again and again while the peer does not answer; what it raises ends the waiting.
-
-    Raises:
-        CotallyError: As for `party.transport.grpc.client.connect`.
+    `heed` is called again and again while the peer does not answer; what it raises ends the waiting.
     """
     return connect(
         identity,

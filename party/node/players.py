@@ -116,15 +116,10 @@ Ended = Trained | FoundRules | Predicted | Matched | Tabulated
 class Host:
     """Callbacks and options of the caller of a session.
 
-    Args:
-        on_progress: Hears how far each phase is.
-        on_agreed: Hears that both sides have agreed, before any data leaves.
-        kept: Where the model is safe before the peer hears that we hold it.
-        fresh: Whether to begin from the start where an earlier run could go on.
-        offers: What we bring to a prediction.
-        rows: Reads our rows again, when an alignment has found who is common; without it we bring what we have, whole.
-        on_matched: Hears what an alignment has found on which another job goes on.
-        clock: Gives the time of day.
+    `on_agreed` hears that both sides have agreed, before any data leaves; `on_matched` what an alignment has found on
+    which another job goes on. In `kept` the model is safe before the peer hears that we hold it. A `fresh` run begins
+    from the start where an earlier one could go on. `rows` reads our rows again when an alignment has found who is
+    common; without it we bring what we have, whole.
     """
 
     on_progress: OnProgress = lambda _: None
@@ -139,20 +134,7 @@ class Host:
 
 @dataclass(frozen=True)
 class Session:
-    """What a player plays with.
-
-    Args:
-        local: What we bring.
-        config: Our settings.
-        host: Who runs the session.
-        memory: Of what was released and brought before.
-        account: Of what was revealed before, and what may be.
-        approvals: Of what people have decided about jobs.
-        comparisons: Of whole lists, and how long the next has to wait.
-        channel: To the peer, with which a job is agreed.
-        runs: Those with the peer that may go on; `runs.pages` are those of our ledger about it.
-        show_heads: Hands each other the ends of the ledgers, signed.
-    """
+    """What a player plays with; `show_heads` hands each other the ends of the ledgers, signed."""
 
     local: PartyInputs
     config: PartyConfig

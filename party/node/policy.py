@@ -49,14 +49,7 @@ from protocols.two_party.inputs import PartyInputs, training_records
 
 
 def check_job(local: PartyInputs, config: PartyConfig, job: Job, peer: Peer | None = None) -> None:
-    """Refuse, before the peer is called, a job that we ourselves cannot or must not run.
-
-    Args:
-        local: What we bring.
-        config: Our settings.
-        job: What to do.
-        peer: Who will be called; a mere plan calls nobody.
-    """
+    """Refuse, before the peer is called, a job that we ourselves cannot or must not run; a mere plan calls nobody."""
     match job:
         case Train(terms):
             _check_training(local, config, terms)
@@ -100,10 +93,7 @@ def _check_training(whole: PartyInputs, config: PartyConfig, terms: Terms) -> No
 def check_disguise(local: PartyInputs, terms: Terms, most_odds: Fraction | None) -> None:
     """Refuse a theta under which our own copy would reveal too much, or nothing above its noise (FAULTS B6).
 
-    Args:
-        local: Our data.
-        terms: The run's.
-        most_odds: The strongest odds to 1 that a disguised value may give; None for any.
+    A disguised value may give odds of `most_odds` to 1; None for any.
     """
     check_design(local, local.design(terms.theta, class_is_shared=False), most_odds)
 
@@ -111,14 +101,7 @@ def check_disguise(local: PartyInputs, terms: Terms, most_odds: Fraction | None)
 def check_design(
     local: PartyInputs, design: RelatedDesign, most_odds: Fraction | None, read: Disclosure | None = None
 ) -> None:
-    """Refuse a disguise by the same rules.
-
-    Args:
-        local: What we bring.
-        design: The disguise of our columns.
-        most_odds: As for `check_disguise`.
-        read: What the receiver reads of this copy, if that is known already.
-    """
+    """Refuse a disguise of our columns by the same rules; `read` is what its receiver reads, where that is known."""
     if most_odds is not None:
         _check_odds(local, design, most_odds)
         _check_shared(local, design, read)
@@ -404,13 +387,7 @@ def _opened_for_nothing() -> Objection:
 
 @dataclass(frozen=True, repr=False)
 class Account:
-    """What has been revealed of our data set, beside what may be.
-
-    Args:
-        local: What we bring.
-        bounds: Ours.
-        ledger: Ours.
-    """
+    """What has been revealed of our data set, beside what may be."""
 
     local: PartyInputs
     bounds: LifeBounds
@@ -501,11 +478,7 @@ class Account:
         """Object to more bits than are left: of all levels that were opened, also by runs that did not end.
 
         What is on record of a run on these terms is not opened again, and is of the most that it opens; what was
-        opened and is not on record is opened twice, and counts twice.
-
-        Args:
-            terms: Of the run.
-            at_most: The bits of the tree that reveals most.
+        opened and is not on record is opened twice, and counts twice. The tree that reveals most has `at_most`.
         """
         key, dealings = reveal_key_text(terms), self._dealings()
         if key in dealings.finished:

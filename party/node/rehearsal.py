@@ -36,15 +36,9 @@ from protocols.two_party.inputs import PartyInputs
 
 @dataclass(frozen=True)
 class Tried:
-    """What one choice of terms gave.
+    """What one choice of terms gave: by the terms in which it differs from the job, what a run ends with and reveals.
 
-    Args:
-        changes: The terms in which it differs from the job, by their names; of the job itself none.
-        terms: All of them.
-        found: What a run ends with and reveals.
-        plain: What `smc` ends with on these terms.
-        sends: Whether our copy leaves.
-        read: What its receiver reads; None where it hides nothing.
+    `plain` is what `smc` ends with on these terms, `read` what the receiver of our copy reads, if it hides anything.
     """
 
     changes: tuple[str, ...]
@@ -77,14 +71,10 @@ class Sides:
 def rehearsed_sides(
     config: PartyConfig, class_name: str, partner: Collection[str], pilot: Path | None, tell: Tell = lambda _: None
 ) -> Sides:
-    """Return both sides.
+    """Return both sides; `[columns]` of our settings is for the columns of both.
 
-    Args:
-        config: Our settings, whose `[columns]` are for the columns of both.
-        class_name: The class, or a column that stands for it.
-        partner: Columns that the partner holds, the class among them if it is not ours.
-        pilot: A table of the columns of both; None for ours, of the common people if they are known.
-        tell: Shows what the owner should know of the data.
+    The class, or a column that stands for it, is among those that the `partner` holds if it is not ours. A `pilot` is a
+    table of the columns of both; without it ours is taken, of the common people if they are known.
     """
     data = replace(config.data, class_column=class_name)
     data = data if pilot is None else replace(data, file=pilot, query=None)
@@ -123,11 +113,7 @@ def _holding(whole: PartyInputs, party: str, columns: Sequence[int]) -> PartyInp
 
 
 def rehearsed(sides: Sides, terms: Terms, show: Callable[[int, int], None]) -> list[Tried]:
-    """Return what the job gives, and then choices around it that a run could be on.
-
-    Raises:
-        InputError: No run could be on the job's own terms.
-    """
+    """Return what the job gives, which is refused if no run could be on its terms, and then choices around it."""
     choices: list[tuple[tuple[str, ...], Terms]] = [((), terms), *_around(sides, terms)]
     found: list[Tried] = []
     play = cache(lambda each: rehearse(sides.ours, sides.theirs, each))

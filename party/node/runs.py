@@ -42,15 +42,7 @@ from protocols.two_party.memory import Compared, OpenRuns, run_name
 
 @dataclass(repr=False)
 class SessionRuns:
-    """The runs with one peer over one data set, as a session sees them.
-
-    Args:
-        journal: Ours.
-        pages: Of our ledger, about the peer.
-        dataset: Ours.
-        asked: What we propose, if we open the session.
-        fresh: Whether we want to begin again.
-    """
+    """The runs with one peer over one data set, as a session sees them; `asked` is what we propose, if we open it."""
 
     journal: Journal
     pages: PeerEntries
@@ -129,27 +121,18 @@ class SessionRuns:
         return None
 
     def save(self, item: Save) -> None:
-        """Keep what a role wants to be kept.
-
-        Raises:
-            RunCancelledError: The run was cancelled meanwhile.
-            JournalError: The journal cannot be written.
-        """
+        """Keep what a role wants to be kept."""
         if self._now is not None:
             self.journal.keep(self._now.run, item.part, item.number, item.content)
 
     def follow(self, progress: Progress) -> None:
-        """Note a new phase, and see whether the run was cancelled.
-
-        Raises:
-            RunCancelledError: It was.
-        """
+        """Note a new phase, and see whether the run was cancelled."""
         if self._now is None:
             return
         if progress.phase.name != self._now.phase:
             self._now = self.journal.change(self._now.run, self.pages.date(), phase=progress.phase.name)
         else:
-            self.journal.check_not_cancelled(self._now.run)
+            self.journal.living(self._now.run)
 
     def done(self) -> None:
         """Note that both hold the model."""
@@ -162,11 +145,7 @@ class SessionRuns:
 
     @contextmanager
     def watched(self) -> Iterator[None]:
-        """Note how a session ends for the run that it has begun or gone on with.
-
-        Raises:
-            PausedError: In place of what only interrupts a run.
-        """
+        """Note how a session ends for its run; in place of what only interrupts one it raises `PausedError`."""
         try:
             yield
         except RunCancelledError:
@@ -247,13 +226,7 @@ def heeding_cancels(
 ) -> Iterator[None]:
     """Look, twice a second, whether the run that a session is at was cancelled, and interrupt the session if so.
 
-    A fault of the looking interrupts it too.
-
-    Args:
-        folder: Ours.
-        secret: Of the journal.
-        at_work: Names the run that the session is at, if any.
-        interrupt: Called once, by another thread.
+    A fault of the looking interrupts it too: once, by another thread.
     """
     over = threading.Event()
     thread = threading.Thread(
@@ -285,7 +258,7 @@ def _look(
         with read_journal(folder, secret) as journal:
             while not over.wait(CANCEL_LOOK_SECONDS):
                 if (run := at_work()) is not None:
-                    journal.check_not_cancelled(run)
+                    journal.living(run)
     except JournalError:
         pass  # who plays the run reads the same journal, and says what is wrong with it
     except Exception as error:  # noqa: BLE001  # a cancellation, or else nobody would look any more
@@ -294,13 +267,7 @@ def _look(
 
 @dataclass(frozen=True)
 class AwaitedRuns:
-    """The runs that a process which calls its peer may be about to go on with.
-
-    Args:
-        folder: Ours.
-        secret: Of the journal.
-        job: What is proposed to the peer.
-    """
+    """The runs that a process which calls its peer may be about to go on with."""
 
     folder: Path
     secret: bytes = field(repr=False)
@@ -311,11 +278,7 @@ class AwaitedRuns:
         object.__setattr__(self, "_open", frozenset(each.run for each in self._runs() if each.is_open))
 
     def check(self) -> None:
-        """Make sure that none of them was cancelled since.
-
-        Raises:
-            RunCancelledError: One was.
-        """
+        """Make sure that none of them was cancelled since."""
         for each in self._runs():
             if each.run in self._open and not each.is_open:
                 raise cancelled_here(each.run)

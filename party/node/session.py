@@ -73,15 +73,7 @@ def run_session(
     job: Job | None,
     host: Host = NOBODY,
 ) -> Report:
-    """Agree with the peer on a job, and play it.
-
-    Args:
-        local: What we bring.
-        config: Our settings.
-        held: The lock of our folder.
-        channel: To the peer; closed in good order at the end.
-        job: What we propose, or None to answer the peer's.
-        host: Who hears of it, and where the model goes.
+    """Agree with the peer on a job of ours, or on its own, and play it; the channel is closed in good order at the end.
 
     Raises:
         PeerError: The peer's fault; `DisagreementError` before any data has left.

@@ -136,15 +136,10 @@ class Journal(Closing):
             self._put(record)
 
     def change(self, run: str, now: str, **changes: object) -> RunRecord:
-        """Change fields of a run, and return it; of one that is over, nothing is kept.
-
-        Raises:
-            RunCancelledError: The run was cancelled meanwhile.
-            JournalError: It cannot be written.
-        """
+        """Change fields of a run, and return it; of one that is over, nothing is kept."""
         with JOURNAL.writing(self._connection, self.path):
             self._connection.execute("BEGIN IMMEDIATE")
-            record = replace(self._living(run), changed=now, **changes)  # type: ignore[arg-type]  # its fields
+            record = replace(self.living(run), changed=now, **changes)  # type: ignore[arg-type]  # its fields
             self._put(record)
             if not record.is_open:
                 self._connection.execute("DELETE FROM kept WHERE run = ?", (run,))
@@ -156,15 +151,10 @@ class Journal(Closing):
             self._connection.execute("DELETE FROM runs WHERE run = ?", (run,))
 
     def keep(self, run: str, part: Part, number: int, content: bytes) -> None:
-        """Keep an item of a run; later ones of its part fall away.
-
-        Raises:
-            RunCancelledError: The run was cancelled meanwhile.
-            JournalError: It cannot be written.
-        """
+        """Keep an item of a run; later ones of its part fall away."""
         with JOURNAL.writing(self._connection, self.path):
             self._connection.execute("BEGIN IMMEDIATE")
-            self.check_not_cancelled(run)
+            self.living(run)
             self._connection.execute(
                 "DELETE FROM kept WHERE run = ? AND part = ? AND number >= ?", (run, part.value, number)
             )
@@ -176,15 +166,8 @@ class Journal(Closing):
         with JOURNAL.writing(self._connection, self.path):
             self._connection.execute(f"PRAGMA user_version = {version}")
 
-    def check_not_cancelled(self, run: str) -> None:
-        """Make sure that nobody has cancelled a run.
-
-        Raises:
-            RunCancelledError: Somebody has.
-        """
-        self._living(run)
-
-    def _living(self, run: str) -> RunRecord:
+    def living(self, run: str) -> RunRecord:
+        """Return a run, which nobody may have cancelled."""
         record = self.find(run)
         if record is None or record.state is RunState.CANCELLED:
             raise cancelled_here(run)

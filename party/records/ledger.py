@@ -112,13 +112,7 @@ class LedgerEntry:
 
 
 class Ledger(Closing):
-    """An open ledger, found whole. Made by `open_ledger` and `read_ledger`.
-
-    Args:
-        connection: To the file.
-        path: Of the file.
-        secret: The owner's.
-    """
+    """An open ledger, found whole. Made by `open_ledger` and `read_ledger`."""
 
     def __init__(self, connection: sqlite3.Connection, path: Path, secret: bytes) -> None:
         self.path = path
@@ -213,14 +207,7 @@ def last_head(entries: Iterable[LedgerEntry], peer: PeerName) -> SignedHead:
 
 @dataclass(frozen=True, repr=False)
 class PeerEntries:
-    """The part of a ledger that is about one peer.
-
-    Args:
-        ledger: To write to.
-        peer: The peer.
-        clock: Gives the date of an entry.
-        shown: Says how far the peer's ledger about us leads, as its messages have shown; None before.
-    """
+    """The part of a ledger that is about one peer; `shown` says how far that one's about us leads, by its messages."""
 
     ledger: Ledger
     peer: PeerName

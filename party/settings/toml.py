@@ -321,8 +321,7 @@ class Section:
 def without(text: str, place: str, key: str, why: str) -> str:
     r"""Return the text of a file in which a key under [place], or at its top, is a comment; as it is without the key.
 
-    Raises:
-        ValueError: The key is written in another way than on lines of its own.
+    `ValueError`: the key is written in another way than on lines of its own.
 
     >>> print(without('[agree]\nranks = ["gains",\n  "copies"]\nodds = 2\n', "agree", "ranks", "gone"), end="")
     [agree]

@@ -61,14 +61,9 @@ def disguise_table(
     """Return the disguised copy of a table; the same whenever asked.
 
     The owner's secret file is made on first use, and notes the name of the data set: the file's name unless given. Of
-    the unrelated question, respondents' personal answers have the same ids; they are drawn if not given. `watch` puts
-    itself between the disguise and its draws: to show progress.
-
-    Raises:
-        ConfigError: The design names no group or no id, has no personal answers to replace, the data set's name cannot
-            be used, or the secret was used before for another disguise or other data.
-        DataError: A table cannot be read or does not fit the design.
-        IdentityError: The secret cannot be read or made.
+    the unrelated question, respondents' personal answers have the same ids; they are drawn if not given. A secret that
+    was used before for another disguise or other data is refused. `watch` puts itself between the disguise and its
+    draws: to show progress.
     """
     need_groups(questionnaire)
     frame = as_frame(source)

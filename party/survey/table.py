@@ -94,20 +94,12 @@ def _moment(value: Any) -> str:
 
 
 def read_codes(source: TableSource, questionnaire: Questionnaire) -> Codes:
-    """Return the codes of a table, true or disguised, by the columns of the design.
-
-    Raises:
-        DataError: The table cannot be read, lacks a column of the design, or has a cell outside a domain.
-    """
+    """Return the codes of a table, true or disguised, by the columns of the design."""
     return _coded(source, questionnaire, questionnaire.names)
 
 
 def read_disguised(source: TableSource, questionnaire: Questionnaire) -> Codes:
-    """Return the codes of a disguised table; refuse what looks like the true one, or another design's.
-
-    Raises:
-        DataError: As for `read_codes`; or a binned column has plain numbers, or the answers do not fit the design.
-    """
+    """Return the codes of a disguised table; refuse what looks like the true one, or another design's."""
     frame = as_frame(source)
     codes = read_codes(frame, questionnaire)
     for name, domain in zip(questionnaire.names, questionnaire.domains, strict=True):
@@ -138,12 +130,7 @@ def _coded(source: TableSource, questionnaire: Questionnaire, names: Sequence[st
 
 
 def load_survey(source: TableSource, questionnaire: Questionnaire) -> Responses:
-    """Return disguised records with their design, to be mined.
-
-    Raises:
-        ConfigError: The design declares no class, or no other column.
-        DataError: As for `read_codes`.
-    """
+    """Return disguised records with their design, to be mined."""
     need_class(questionnaire)
     if len(questionnaire.names) == 1:
         raise ConfigError(f"{questionnaire.path}: columns: there is none beside the class to learn it from")

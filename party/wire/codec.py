@@ -254,14 +254,6 @@ def _heads_valid(message: m.MemoryHeads) -> bool:
     return is_signed_head(own) and is_signed_head(known) and len(message.run) in (0, RUN_BYTES)
 
 
-def _lost_valid(message: m.LostAnswers) -> bool:
-    return not any(len(answer) % 8 for answer in message.answers)
-
-
-def _kept_valid(message: m.KeptParts) -> bool:
-    return _is_digest(message.digest)
-
-
 def is_signed_head(head: m.SignedHead) -> bool:
     """Return whether lengths are those of an end and its signature, or of nothing."""
     signed = 1 <= len(head.signature) <= MAX_SIGNATURE_BYTES
@@ -314,8 +306,8 @@ ENTRIES: Final = (
     _one_field("rows_share", m.RowsShare, wire.RowsShare, most=_FEW),
     _one_field("rows_asked", m.RowsAsked, wire.RowsAsked, _are_digests, _NUMBERS),
     _one_field("row_shares", m.RowShares, wire.RowShares, lambda data: len(data) % 8 == 0, _NUMBERS),
-    _flat("kept_parts", m.KeptParts, wire.KeptParts, _kept_valid, _FEW),
-    _flat("lost_answers", m.LostAnswers, wire.LostAnswers, _lost_valid, _TREE),
+    _flat("kept_parts", m.KeptParts, wire.KeptParts, lambda message: _is_digest(message.digest), _FEW),
+    _one_field("lost_answers", m.LostAnswers, wire.LostAnswers, lambda each: not any(len(a) % 8 for a in each), _TREE),
     _flat("set_counts", m.SetCounts, wire.SetCounts, _sets_valid, _COUNTS),
     _flat("base_offer", m.BaseOffer, wire.BaseOffer, _offer_valid, _FEW),
     _one_field("base_points", m.BasePoints, wire.BasePoints, _are_points, _FEW),

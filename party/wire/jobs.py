@@ -51,7 +51,8 @@ def job_of(greeting: wire.Greeting) -> Job | Unusable:
             case "align":
                 return Align(greeting.align.count_only)
             case "predict":
-                return Predict(_prediction_terms(greeting.predict))
+                asked = greeting.predict
+                return Predict(PredictionTerms(asked.model, Receiver(asked.receiver), asked.probabilities))
             case "crosstab":
                 return Crosstab(CrosstabTerms(**_values(greeting.crosstab, kinds_of(CrosstabTerms))))
             case None:
@@ -83,10 +84,6 @@ def _value(name: str, kind: ValueKind, sent: Any) -> Any:
     return from_plain(kind, read_fraction(name, sent) if isinstance(kind, Exact) else sent)
 
 
-def _prediction_terms(proto: wire.PredictionTerms) -> PredictionTerms:
-    return PredictionTerms(proto.model, Receiver(proto.receiver), proto.probabilities)
-
-
 def _sent(made: Terms | RuleTerms | CrosstabTerms) -> dict[str, Any]:
     sent: dict[str, Any] = {}
     for name, value in values_of(made).items():
@@ -106,11 +103,7 @@ def fraction_text(value: Fraction) -> str:
 
 
 def read_fraction(field: str, text: str) -> Fraction:
-    """Read a fraction in its one form, lowest terms.
-
-    Raises:
-        TermError: It is in another form.
-    """
+    """Read a fraction in its one form, lowest terms; another form is a `TermError`."""
     match = _FRACTION.fullmatch(text)
     value = Fraction(int(match[1]), int(match[2])) if match else None
     if value is None or fraction_text(value) != text:

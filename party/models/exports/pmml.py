@@ -25,11 +25,7 @@ _ALWAYS = "<True/>"
 
 
 def pmml_of(model: Exported) -> str:
-    """Return the document.
-
-    Raises:
-        InputError: A text cannot stand in XML, or naive Bayes may find that no class is possible.
-    """
+    """Return the document; naive Bayes that may find no class possible has none."""
     if isinstance(model, RuleList):
         reads, target, values = model.readings, "consequent", tuple(dict.fromkeys(then for _, then in model.rules))
     else:

@@ -29,11 +29,7 @@ _IMPOSSIBLE = -(10**13)  # in grains, of which all that is possible has fewer: n
 
 
 def sql_of(model: Exported, ranked: int | None = None) -> str:
-    """Return the class of a row or, of a tree, the share of this class, as an expression.
-
-    Raises:
-        InputError: A text cannot be quoted safely.
-    """
+    """Return the class of a row or, of a tree, the share of this class, as an expression."""
     readings = model.readings if isinstance(model, RuleList) else readings_of(model)
     if isinstance(model, RuleList):
         answer = _first_rule(model)

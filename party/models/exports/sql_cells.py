@@ -35,11 +35,7 @@ _ZONES = ("", "Z", "+00", "-00", "+00:00", "-00:00")
 
 
 def quoted(text: str, mark: str = "'") -> str:
-    """Return a text, or by a double mark a name, as SQL.
-
-    Raises:
-        InputError: It cannot be quoted safely.
-    """
+    """Return a text, or by a double mark a name, as SQL, if it can be quoted safely."""
     if "\\" in text or not text.isprintable():
         raise InputError(f"{printable(text)!r} has a character that databases read in two ways: export it as python")
     return mark + text.replace(mark, 2 * mark) + mark

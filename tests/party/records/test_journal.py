@@ -112,7 +112,7 @@ def test_a_cancelled_run_takes_nothing_more_and_is_cancelled_once(journal: Journ
     for change in (
         lambda: journal.keep(record().run, Part.COPY, 0, CANARY),
         lambda: journal.change(record().run, NOW, phase="TREE"),
-        lambda: journal.check_not_cancelled(record().run),
+        lambda: journal.living(record().run),
     ):
         with pytest.raises(RunCancelledError):
             change()
@@ -122,7 +122,7 @@ def test_a_cancelled_run_takes_nothing_more_and_is_cancelled_once(journal: Journ
 
 def test_a_run_that_is_not_on_record_takes_nothing(journal: Journal) -> None:
     with pytest.raises(RunCancelledError):
-        journal.check_not_cancelled("ff" * 8)
+        journal.living("ff" * 8)
     assert record().is_with(PeerName("bob", "B0B0"), "visits")
     assert not record().is_with(PeerName("carol", "B0B0"), "visits")
     assert not record().is_with(PeerName("bob", "CA20"), "visits")
