@@ -7,7 +7,6 @@ the file, from 1.
 
 import csv
 import io
-import zlib
 from array import array
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -19,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from party.data import Form, Frame, distinct_ids, read_frame, value_of
-from party.data.form import MAX_LINE, USUAL, opened
+from party.data.form import USUAL, bounded_lines, opened, readable
 from party.errors import DataError
 from party.names import suggestion
 from party.settings.transactions import BasketDesign, BasketLayout
@@ -102,7 +101,7 @@ class _Gathering:
 def opened_text(path: Path, encoding: str | None, cure: str, more: Sequence[str] = ()) -> Iterator[TextIO]:
     """Open a file of lines; whatever keeps it from being read is an error of that file."""
     try:
-        with opened(path, more) as file:
+        with readable(path), opened(path, more) as file:
             text = io.TextIOWrapper(file, encoding or "utf-8-sig", newline="\n")
             yield text
             text.detach()  # it would close the file
@@ -110,17 +109,13 @@ def opened_text(path: Path, encoding: str | None, cure: str, more: Sequence[str]
         raise DataError(f"the file is not text in {encoding or 'UTF-8'}: {cure}", path=path) from None
     except csv.Error:
         raise DataError("a quote is not closed or not doubled: write a quote within a cell twice", path=path) from None
-    except FileNotFoundError:
-        raise DataError("does not exist: name another", path=path) from None
-    except (OSError, EOFError, zlib.error) as error:
-        reason = error.strerror if isinstance(error, OSError) else None
-        raise DataError(f"cannot be read: {reason or 'the file is damaged'}", path=path) from None
 
 
 def _from_lines(path: Path, design: BasketDesign, form: Form) -> Baskets:
     gathering = _Gathering(design, path)
     with opened_text(path, form.encoding, "declare its encoding", LINES) as text:
-        for number, names in enumerate(_split(path, _bounded(path, text), form), 1):
+        lines = (line.rstrip("\r\n") for line in bounded_lines(path, text))
+        for number, names in enumerate(_split(path, lines, form), 1):
             gathering.add(names, number)
     return gathering.finished()
 
@@ -132,17 +127,6 @@ def _split(path: Path, lines: Iterator[str], form: Form) -> Iterator[list[str]]:
     separator = form.separator or ("\t" if ".tsv" in suffixes else ",")
     rows = csv.reader(lines, delimiter=separator, skipinitialspace=True, strict=True)
     return ([cell.strip() for cell in row if cell.strip()] for row in rows)
-
-
-def _bounded(path: Path, file: TextIO) -> Iterator[str]:
-    number = 0
-    while line := file.readline(MAX_LINE + 1):
-        number += 1
-        if len(line) > MAX_LINE:
-            raise DataError(
-                f"the line has more than {MAX_LINE} characters: mend it, a quote may be open", path=path, line=number
-            )
-        yield line.rstrip("\r\n")
 
 
 def _from_rows(frame: Frame, design: BasketDesign) -> Baskets:

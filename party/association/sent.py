@@ -22,12 +22,10 @@ from typing import TextIO
 import numpy as np
 
 from party.association.files import Baskets, BasketSource, opened_text, read_baskets
-from party.data import name_flaw
-from party.data.form import MAX_LINE
-from party.data.writer import bare_name
+from party.data.form import MAX_LINE, bare_name
 from party.errors import ConfigError, DataError
-from party.files import is_there, write_atomically
-from party.keys.coin_secret import CoinSecret, check_same, new_key, read_coin_secret, write_coin_secret
+from party.files import write_atomically
+from party.keys.coin_secret import noted_secret
 from party.settings.transactions import BasketDesign
 from protocols.association.sampling import keyed_words, randomize
 from protocols.association.transactions import Randomized, Transactions
@@ -122,21 +120,9 @@ def disguise_baskets(
     baskets = source if isinstance(source, Baskets) else read_baskets(source, design)
     if not len(baskets.ids):
         raise DataError("there are no baskets: export them again", path=baskets.path)
-    path = Path(secret)
-    known = read_coin_secret(path) if is_there(path) else None
-    if known is not None and dataset not in (None, known.dataset):
-        raise ConfigError(f"{path} is the secret of data set {known.dataset!r}: name a new secret file for another")
-    name = (baskets.path.stem if dataset is None else dataset) if known is None else known.dataset
-    flaw = name_flaw(name)
-    if flaw is not None:
-        raise ConfigError(f"the name of the data set {flaw}: give it another name")
-    key = new_key() if known is None else known.key
-    fields = _release(key, design, baskets)
-    if known is None:
-        write_coin_secret(path, CoinSecret(name, key, fields))
-    else:
-        check_same(path, known, fields)
-    return randomize(baskets.transactions, design.design, keyed_words(key, name, baskets.ids), watch)
+    noted = noted_secret(Path(secret), dataset, baskets.path.stem, lambda key: _release(key, design, baskets))
+    words = keyed_words(noted.key, noted.dataset, baskets.ids)
+    return randomize(baskets.transactions, design.design, words, watch)
 
 
 def _release(key: bytes, design: BasketDesign, baskets: Baskets) -> dict[str, object]:

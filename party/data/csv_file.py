@@ -16,7 +16,7 @@ from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import BinaryIO, TextIO
@@ -25,7 +25,7 @@ import numpy as np
 
 from party.data.arrow_cells import ArrowCells
 from party.data.cells import NO_TEXT, Cells, TextCells
-from party.data.form import MAX_LINE, SAMPLE, CsvLayout, Form, encoding_of, layout_of
+from party.data.form import MAX_LINE, SAMPLE, CsvLayout, Form, bounded_lines, encoding_of, layout_of
 from party.data.frame import Frame, Written, finished
 from party.errors import DataError
 
@@ -86,13 +86,6 @@ _NO_STAND_INS = ("utf-16", "utf-32", "utf-7")  # their codecs keep no byte that 
 NumberedRow = tuple[int, list[str]]
 
 
-@dataclass(frozen=True)
-class _Source:
-    path: Path
-    text: TextIO
-    layout: CsvLayout
-
-
 def read_csv(path: Path, file: BinaryIO, form: Form) -> Frame:
     """Read a CSV file."""
     encoding, notice = (form.encoding, None) if form.encoding else encoding_of(path, file)
@@ -105,7 +98,7 @@ def read_csv(path: Path, file: BinaryIO, form: Form) -> Frame:
         if written is None:
             file.seek(0)
             with _text(file, encoding) as text:
-                written = _read(_Source(path, text, layout))
+                written = _read(path, text, layout)
     except UnicodeError:
         raise DataError(f"the file is not text in {_called(encoding)}: declare its encoding", path=path) from None
     notices = () if notice is None else (notice,)
@@ -126,21 +119,21 @@ def _called(encoding: str) -> str:
     return encoding.upper().removesuffix("-SIG") if encoding.lower().startswith("utf") else encoding
 
 
-def _read(source: _Source) -> Written:
-    rows = _numbered_rows(source)
+def _read(path: Path, text: TextIO, layout: CsvLayout) -> Written:
+    rows = _numbered_rows(path, text, layout)
     first, header = next(rows, (1, None))
     if header is None:
-        raise DataError("the file is empty: export the table again", path=source.path)
+        raise DataError("the file is empty: export the table again", path=path)
     if not header:
-        raise DataError("the header is blank: write the names of columns there", path=source.path, line=first)
+        raise DataError("the header is blank: write the names of columns there", path=path, line=first)
     names = tuple(header)
     columns = [_Column() for _ in names]
     lines = array("q")
-    for chunk in _chunks(source.path, names, rows):
+    for chunk in _chunks(path, names, rows):
         lines.extend(line for line, _ in chunk)
         for column, cells in zip(columns, zip(*(row for _, row in chunk), strict=True), strict=True):
             column.codes.extend(map(column.code.__getitem__, cells))
-    return Written(source.path, names, [column.finished() for column in columns], lines, header=first)
+    return Written(path, names, [column.finished() for column in columns], lines, header=first)
 
 
 class _Column:
@@ -155,10 +148,9 @@ class _Column:
         return TextCells([*self.code][1:], np.frombuffer(self.codes, dtype=np.int32))
 
 
-def _numbered_rows(source: _Source) -> Iterator[NumberedRow]:
+def _numbered_rows(path: Path, text: TextIO, layout: CsvLayout) -> Iterator[NumberedRow]:
     """Yield each row with the number of the line on which it begins."""
-    layout = source.layout
-    lines = _bounded_lines(source.path, source.text)
+    lines = bounded_lines(path, text)
     for _ in range(layout.skipped):
         next(lines, None)
     reader = csv.reader(lines, delimiter=layout.separator, skipinitialspace=layout.blanks_before_quotes, strict=True)
@@ -171,20 +163,9 @@ def _numbered_rows(source: _Source) -> Iterator[NumberedRow]:
         except csv.Error:
             raise DataError(
                 "a quote is not closed or not doubled, a carriage return stands alone, or a cell is overlong: mend it",
-                path=source.path,
+                path=path,
                 line=line,
             ) from None
-
-
-def _bounded_lines(path: Path, file: TextIO) -> Iterator[str]:
-    number = 0
-    while line := file.readline(MAX_LINE + 1):
-        number += 1
-        if len(line) > MAX_LINE:
-            raise DataError(
-                f"the line has more than {MAX_LINE} characters: mend it, a quote may be open", path=path, line=number
-            )
-        yield line
 
 
 def _chunks(path: Path, names: tuple[str, ...], rows: Iterable[NumberedRow]) -> Iterator[list[NumberedRow]]:

@@ -11,10 +11,12 @@ import gzip
 import io
 import re
 import sys
-from collections.abc import Sequence
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO, TextIO, cast
 
 from party.data.notices import About, Notice
 from party.data.texts import COMMA, POINT
@@ -87,13 +89,41 @@ class Form:
 USUAL = Form()
 
 
+def bare_name(path: Path) -> Path:
+    """Return a name without the `.gz` of packing."""
+    return path.with_suffix("") if path.suffix.lower() == ".gz" else path
+
+
+@contextmanager
+def readable(path: Path) -> Iterator[None]:
+    """Turn whatever keeps a table's file from being read into one error."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise DataError("does not exist: name another", path=path) from None
+    except (OSError, EOFError, zlib.error) as error:
+        reason = error.strerror if isinstance(error, OSError) else None
+        raise DataError(f"cannot be read: {reason or 'the file is damaged'}", path=path) from None
+
+
+def bounded_lines(path: Path, file: TextIO) -> Iterator[str]:
+    """Yield the lines of a file, with their ends; an overlong one is refused."""
+    number = 0
+    while line := file.readline(MAX_LINE + 1):
+        number += 1
+        if len(line) > MAX_LINE:
+            raise DataError(
+                f"the line has more than {MAX_LINE} characters: mend it, a quote may be open", path=path, line=number
+            )
+        yield line
+
+
 def opened(path: Path, more: Sequence[str] = ()) -> BinaryIO:
     """Open a table's file, or the standard input for `-`; gzip is unpacked."""
     if path == STANDARD_INPUT:
         file: BinaryIO = io.BytesIO(sys.stdin.buffer.read())
     else:
-        bare = path.with_suffix("") if path.suffix.lower() == ".gz" else path
-        if bare.suffix.lower() not in (*TEXT_SUFFIXES, *more, PARQUET_SUFFIX):
+        if bare_name(path).suffix.lower() not in (*TEXT_SUFFIXES, *more, PARQUET_SUFFIX):
             names = ", ".join((*TEXT_SUFFIXES, *more))
             raise DataError(
                 f"a table's file name must end in {names} or {PARQUET_SUFFIX}, or in .gz after it", path=path
@@ -134,19 +164,18 @@ def encoding_of(path: Path, file: BinaryIO) -> tuple[str, Notice | None]:
             "the file seems to be UTF-16 without a byte order mark: declare its encoding, utf-16-le or utf-16-be",
             path=path,
         )
-    if _is_utf_8(file):
+    if _decodes(file, "utf-8"):
         return "utf-8", None
-    file.seek(0)
     content = file.read()
     file.seek(0)
-    if _ENCODED.search(content) or not _decodes(content, "cp1252"):
+    if _ENCODED.search(content) or not _decodes(file, "cp1252"):
         return "utf-8", None  # damaged: the reader says where
     guess = About.ENCODING if _OTHERWISE.isdisjoint(content) else About.CENTRAL_ENCODING
     return "cp1252", guess(path=path)
 
 
-def _is_utf_8(file: BinaryIO) -> bool:
-    decoder = codecs.getincrementaldecoder("utf-8")()
+def _decodes(file: BinaryIO, encoding: str) -> bool:
+    decoder = codecs.getincrementaldecoder(encoding)()
     try:
         while block := file.read(_BLOCK):
             decoder.decode(block)
@@ -155,14 +184,6 @@ def _is_utf_8(file: BinaryIO) -> bool:
         return False
     finally:
         file.seek(0)
-    return True
-
-
-def _decodes(content: bytes, encoding: str) -> bool:
-    try:
-        content.decode(encoding)
-    except UnicodeDecodeError:
-        return False
     return True
 
 

@@ -1,13 +1,12 @@
 """Read a table, from a file of CSV or Parquet or by a query, into columns of text."""
 
-import zlib
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from party.data.arrow_cells import ArrowCells, LaterCells, arrow_texts
 from party.data.cells import Cells
 from party.data.csv_file import read_csv
-from party.data.form import STANDARD_INPUT, USUAL, Form, is_parquet, opened
+from party.data.form import STANDARD_INPUT, USUAL, Form, is_parquet, opened, readable
 from party.data.frame import Frame, Written, finished
 from party.data.query import TableQuery, arrow_of
 from party.errors import DataError
@@ -77,11 +76,5 @@ def read_frame(source: Path | str | TableQuery, form: Form = USUAL) -> Frame:
         return _of_arrow(source.path, arrow_of(source), form)
     path = Path(source)
     called = Path("standard input") if path == STANDARD_INPUT else path
-    try:
-        with opened(path) as file:
-            return read_parquet(called, file, form) if is_parquet(path, file) else read_csv(called, file, form)
-    except FileNotFoundError:
-        raise DataError("does not exist: name another", path=called) from None
-    except (OSError, EOFError, zlib.error) as error:
-        reason = error.strerror if isinstance(error, OSError) else None
-        raise DataError(f"cannot be read: {reason or 'the file is damaged'}", path=called) from None
+    with readable(called), opened(path) as file:
+        return read_parquet(called, file, form) if is_parquet(path, file) else read_csv(called, file, form)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from party.data.form import PARQUET_SUFFIX, SEPARATORS, TEXT_SUFFIXES
+from party.data.form import PARQUET_SUFFIX, SEPARATORS, TEXT_SUFFIXES, bare_name
 from party.errors import DataError
 from party.files import write_atomically
 
@@ -53,11 +53,6 @@ def table_text(
     return csv_text(columns, texts, separator)
 
 
-def bare_name(path: Path) -> Path:
-    """Return a name without the `.gz` of packing."""
-    return path.with_suffix("") if path.suffix.lower() == ".gz" else path
-
-
 def _parquet(path: Path, columns: Sequence[str], cells: Sequence[Sequence[Cell]]) -> bytes:
     pa, pq = _pyarrow(path)
     output = io.BytesIO()
@@ -89,15 +84,12 @@ def csv_text(columns: Sequence[str], rows: Iterable[Iterable[str | None]], separ
     # NB: csv.writer quotes what its end of line holds, and no other control character
     writer = csv.writer(lines, lineterminator="\r\n", delimiter=separator)
     whole = csv.writer(lines, lineterminator="\r\n", delimiter=separator, quoting=csv.QUOTE_ALL)
-    (whole if _is_mistakable(columns) else writer).writerow(columns)
+    # NB: a header that could be taken for one with another separator, or for none
+    mistakable = columns[0].startswith("sep=") or any(mark in name for name in columns for mark in SEPARATORS)
+    (whole if mistakable else writer).writerow(columns)
     writer.writerows(rows)
     text = "".join(lines.ended)
     return BOM + text if text.startswith(BOM) else text  # a reader takes the first one for the mark of the file
-
-
-def _is_mistakable(columns: Sequence[str]) -> bool:
-    """Return whether a header could be taken for one with another separator, or for none."""
-    return any(mark in name for name in columns for mark in SEPARATORS) or columns[0].startswith("sep=")
 
 
 class _Lines:

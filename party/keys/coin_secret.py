@@ -10,11 +10,13 @@ with the key binds them together: an edited file is refused as damaged, not obey
 import hmac
 import json
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from party.errors import IdentityError
+from party.data import name_flaw
+from party.errors import ConfigError, IdentityError
+from party.files import is_there
 from party.keys.keystore import SECRET_BYTES
 from party.keys.passphrase import read_secret, write_secret
 from party.records.releases import first_change, refusal
@@ -83,6 +85,27 @@ def read_coin_secret(path: Path) -> CoinSecret:
 
 def _damaged(path: Path) -> IdentityError:
     return IdentityError(f"{path} is damaged, or was not made by `cotally disguise`: {_CURE}")
+
+
+def noted_secret(
+    path: Path, dataset: str | None, stem: str, release: Callable[[bytes], Mapping[str, object]]
+) -> CoinSecret:
+    """Return the secret, on which this release is noted: one that was there must have been used for the same.
+
+    A new one is of the data set of this name, or of that of the file's `stem`.
+    """
+    if not is_there(path):
+        name, key = stem if dataset is None else dataset, new_key()
+        if (flaw := name_flaw(name)) is not None:  # coins could not be made from it for ever after
+            raise ConfigError(f"the name of the data set {flaw}: give it another name")
+        made = CoinSecret(name, key, release(key))
+        write_coin_secret(path, made)
+        return made
+    known = read_coin_secret(path)
+    if dataset not in (None, known.dataset):
+        raise ConfigError(f"{path} is the secret of data set {known.dataset!r}: name a new secret file for another")
+    check_same(path, known, release(known.key))
+    return known
 
 
 def check_same(path: Path, secret: CoinSecret, fields: Mapping[str, object]) -> None:

@@ -12,12 +12,11 @@ from pathlib import Path
 
 import numpy as np
 
-from party.data import Frame, distinct_ids, name_flaw, write_table
+from party.data import Frame, distinct_ids, write_table
 from party.errors import ConfigError, DataError
-from party.files import is_there
-from party.keys.coin_secret import CoinSecret, check_same, new_key, read_coin_secret, write_coin_secret
+from party.keys.coin_secret import noted_secret
 from party.settings.survey import Questionnaire, need_groups
-from party.survey.table import TableSource, answers_given, as_frame, read_codes
+from party.survey.table import TableSource, answer_cells, answers_given, as_frame, read_codes
 from protocols.privacy.attack import Disclosure, disclosure, read_rows
 from protocols.randomized_response.design import Draw
 from protocols.randomized_response.related_question import compared_draw, keyed_draw
@@ -70,30 +69,17 @@ def disguise_table(
     ids = _ids(frame, questionnaire)
     codes = read_codes(frame, questionnaire)
     answers = None if personal is None else _answers(as_frame(personal), questionnaire, ids)
-    noted = _noted(
+    noted = noted_secret(
         Path(secret), dataset, frame.path.stem, lambda key: _release(key, questionnaire, ids, codes, answers)
     )
     responses = questionnaire.design.randomize(codes, watch(keyed_draw(noted.key, noted.dataset, ids)), answers)
     looked = read_rows(len(codes))
     chance = compared_draw(noted.key, noted.dataset, len(looked))
     read = disclosure(codes[looked], responses[looked], questionnaire.design, chance)
-    return replace(_as_text(questionnaire, responses, ids, frame), read=read)
-
-
-def _noted(path: Path, dataset: str | None, stem: str, release: Callable[[bytes], Mapping[str, object]]) -> CoinSecret:
-    """Return the secret, on which this release is noted: one that was there must have been used for the same."""
-    if not is_there(path):
-        name, key = stem if dataset is None else dataset, new_key()
-        if (flaw := name_flaw(name)) is not None:  # coins could not be made from it for ever after
-            raise ConfigError(f"the name of the data set {flaw}: give it another name")
-        made = CoinSecret(name, key, release(key))
-        write_coin_secret(path, made)
-        return made
-    known = read_coin_secret(path)
-    if dataset not in (None, known.dataset):
-        raise ConfigError(f"{path} is the secret of data set {known.dataset!r}: name a new secret file for another")
-    check_same(path, known, release(known.key))
-    return known
+    cells = answer_cells(responses, questionnaire)
+    sent = (ids, *cells) if len(questionnaire.sent) > len(cells) else cells
+    left_out = tuple(name for name in frame.columns if name not in (*questionnaire.names, questionnaire.id_column))
+    return DisguisedTable(questionnaire.sent, sent, left_out, answers_given(responses, questionnaire), read)
 
 
 def _ids(frame: Frame, questionnaire: Questionnaire) -> list[str]:
@@ -135,13 +121,3 @@ def _release(
         "records": keyed_digest(key, b"contents", *records).hex(),
         "answers": told,
     }
-
-
-def _as_text(questionnaire: Questionnaire, responses: Codes, ids: Sequence[str], frame: Frame) -> DisguisedTable:
-    cells: tuple[Sequence[str | None], ...] = tuple(
-        [values[code] if code < len(values) else None for code in column.tolist()]
-        for values, column in zip(questionnaire.values, responses.T, strict=True)
-    )
-    left_out = tuple(name for name in frame.columns if name not in (*questionnaire.names, questionnaire.id_column))
-    sent = (ids, *cells) if len(questionnaire.sent) > len(cells) else cells
-    return DisguisedTable(questionnaire.sent, sent, left_out, answers_given(responses, questionnaire))

@@ -49,8 +49,7 @@ def world(trusting: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     write_rows(folder, rows(300))
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        patch.setattr("party.survey.disguise.new_key", lambda: bytes(range(32)))  # no line depends on chance
-        patch.setattr("party.association.sent.new_key", lambda: bytes(range(32)))
+        patch.setattr("party.keys.coin_secret.new_key", lambda: bytes(range(32)))  # no line depends on chance
         for words in MADE:
             made = cotally_here(*words.split())
             assert made.code == 0, made.err

@@ -24,7 +24,7 @@ from party.closing import Closing
 from party.errors import ConfigError
 from party.settings.survey import Questionnaire
 from party.survey.disguise import DisguisedTable
-from party.survey.table import answers_given
+from party.survey.table import answer_cells, answers_given
 from protocols.errors import InputError
 from protocols.randomness import canonical
 from protocols.tables import Codes
@@ -306,8 +306,5 @@ def disguised_answers(responses: Sequence[bytes], questionnaire: Questionnaire) 
     if not responses:
         raise InputError("nobody has answered yet: see `cotally survey status`")
     codes = response_codes(responses, questionnaire)
-    cells = tuple(
-        [values[code] if code < len(values) else None for code in column.tolist()]
-        for values, column in zip(questionnaire.values, codes.T, strict=True)
-    )
+    cells = answer_cells(codes, questionnaire)
     return DisguisedTable(questionnaire.names, cells, (), answers_given(codes, questionnaire))

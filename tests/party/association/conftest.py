@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from party.association import sent
 from party.cli import main as cli
+from party.keys import coin_secret
 
 ITEMS = ("bread", "milk", "tea, black", "jam", "salt")
 
@@ -32,7 +32,7 @@ def lines(number: int = 400) -> list[str]:
 
 @pytest.fixture(autouse=True)
 def keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sent, "new_key", lambda: bytes(range(32)))
+    monkeypatch.setattr(coin_secret, "new_key", lambda: bytes(range(32)))
 
 
 @pytest.fixture

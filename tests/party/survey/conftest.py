@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from party.cli import main as cli
-from party.survey import disguise
+from party.keys import coin_secret
 from tests.party.survey.files import RECORDS, rows, write_design, write_rows
 
 
 @pytest.fixture(autouse=True)
 def keys(monkeypatch: pytest.MonkeyPatch) -> None:
     numbers = count()
-    monkeypatch.setattr(disguise, "new_key", lambda: hashlib.sha256(str(next(numbers)).encode()).digest())
+    monkeypatch.setattr(coin_secret, "new_key", lambda: hashlib.sha256(str(next(numbers)).encode()).digest())
 
 
 @pytest.fixture

@@ -280,7 +280,7 @@ def test_seventeen_coins_are_no_obstacle(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(
-        "party.survey.disguise.new_key", lambda: bytes(32)
+        "party.keys.coin_secret.new_key", lambda: bytes(32)
     )  # the same coins each time: no chance is left
     monkeypatch.chdir(tmp_path)
     write_design(tmp_path, design(kind))
