@@ -22,7 +22,6 @@ EXCEPTIONS = {
     "party/demo/survey_example.py": "the comments of a design that people fill in, in a file",
     "party/settings/collector.py": "what is said of each key, in a file and on a page",
     "party/settings/collector_template.py": "the comments of settings that people fill in, in a file",
-    "party/settings/ids.py": "what is said of each key, in a file and on a page",
     "party/settings/job.py": "what is said of each key, in a file and on a page",
     "party/settings/page_texts.py": "what respondents read, which settings may replace",
     "party/settings/party.py": "what is said of each key, in a file and on a page",

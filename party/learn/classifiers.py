@@ -24,7 +24,7 @@ from sklearn.utils.validation import check_is_fitted
 from party.learn.sources import Labels, Source, as_value_error, source_of
 from party.settings.survey import Questionnaire
 from party.show.tree import tree_lines
-from party.survey.signal import SURE, clearness
+from party.survey.table import SURE, clearness
 from protocols.errors import InputError
 from protocols.learning.naive_bayes import Model, NaiveBayes
 from protocols.learning.tree import Tree

@@ -21,8 +21,7 @@ from party.data import value_of
 from party.data.bins import number
 from party.data.frame import plain_name
 from party.settings.survey import Questionnaire
-from party.survey.signal import check_origin
-from party.survey.table import read_attributes
+from party.survey.table import check_origin, read_attributes
 from protocols.errors import CotallyError
 from protocols.randomized_response.design import Design
 from protocols.randomized_response.related_question import RelatedDesign

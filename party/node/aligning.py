@@ -17,8 +17,7 @@ from party.node.inputs import Tell, load_inputs
 from party.records.alignments import kept_people, note_alignment, past_alignments
 from party.records.ledger import PeerEntries, noted
 from party.records.ledger_entries import AlignmentEntry, RunEntry
-from party.settings.ids import AlignmentBounds
-from party.settings.party import PartyConfig
+from party.settings.party import AlignmentBounds, PartyConfig
 from protocols.errors import DisagreementError, InputError
 from protocols.facts import AlignmentFact
 from protocols.jobs import Align, Crosstab, Job, Predict, PredictionTerms, Train

@@ -15,13 +15,12 @@ from party.node.policy import Account, make_policy
 from party.node.runs import SessionRuns
 from party.records.alignments import keep_alignment
 from party.records.comparisons import Comparisons
-from party.records.crosstabs import CrosstabEntries
 from party.records.journal import RunRecord
 from party.records.json_codec import to_json
 from party.records.ledger import Calendar, PeerEntries, now
 from party.records.predictions import PredictionEntries
 from party.records.releases import Memory
-from party.records.run_entries import RunEntries, note_columns, recorded_answers
+from party.records.run_entries import CrosstabEntries, RunEntries, note_columns, recorded_answers
 from party.settings.party import PartyConfig
 from party.transport.channel import Channel, Watchers, drive
 from protocols.errors import DisagreementError
@@ -194,7 +193,7 @@ def play_job(opening: Opening, session: Session) -> Ended:
         case Predict(asked):
             return _predict(asked, opening, session)
         case Align(count_only):
-            return _align(opening, session, count_only=count_only)
+            return _match(opening, session, count_only=count_only)[0]
         case Crosstab(wanted):
             return _count(wanted, opening, session)
 
@@ -264,11 +263,6 @@ def _count(terms: CrosstabTerms, opening: Opening, session: Session) -> Tabulate
     entries = CrosstabEntries(session.pages, agreed)
     watch = Watchers(session.host.on_progress, entries.note, entries.save)
     return Tabulated(agreed, drive(count_crosstab(agreed, entries.recalled()), session.channel, watch))
-
-
-def _align(opening: Opening, session: Session, *, count_only: bool) -> Matched:
-    """Find the people whom both list, and keep who they are."""
-    return _match(opening, session, count_only=count_only)[0]
 
 
 def _match(opening: Opening, session: Session, *, count_only: bool = False) -> tuple[Matched, PartyInputs]:

@@ -31,8 +31,7 @@ from party.records.ledger_entries import (
 from party.records.releases import check_release, release_of, released
 from party.records.run_entries import tables_of
 from party.records.tally import Dealings
-from party.settings.ids import AlignmentBounds
-from party.settings.party import Acceptance, LifeBounds, PartyConfig
+from party.settings.party import Acceptance, AlignmentBounds, LifeBounds, PartyConfig
 from protocols.errors import InputError
 from protocols.jobs import Align, Crosstab, CrosstabTerms, Job, Predict, PredictionTerms, Receiver, Train
 from protocols.privacy.attack import Disclosure

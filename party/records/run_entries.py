@@ -1,4 +1,4 @@
-"""What a run reveals and learns, as entries of the ledger: facts with the names of columns and values."""
+"""What a run, or a table of two columns, reveals and learns as entries of the ledger: facts with names and values."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,11 +15,12 @@ from protocols import facts
 from protocols.counts import Query
 from protocols.errors import InputError
 from protocols.jobs import Align, Crosstab, Job, Predict, Train
-from protocols.privacy.loss import Odds, disguised_odds, relations
+from protocols.privacy.loss import disguised_odds, relations
 from protocols.role import Fact, Kept, Part, Save
 from protocols.secret_tree.openings import OpenedFact, OpenedKind
 from protocols.tables import Attribute, Expression, Schema
 from protocols.two_party.agreement import Agreement
+from protocols.two_party.crosstab import Crossed
 from protocols.two_party.inputs import PartyInputs
 
 
@@ -126,7 +127,9 @@ def _copy(way: facts.Way, digest: bytes, run: RunEntries) -> kinds.CopyEntry:
     """Say how the copy is disguised, and what it reveals: with certainty, and by odds to 1."""
     own = way is facts.Way.TOLD
     design = run.agreed.own_design if own else run.agreed.peer_design
-    names = list(_sent_columns(run, own))
+    schema, side = run.agreed.schema, run.local.party if own else run.agreed.peer
+    names = [attribute.name for attribute in schema.attributes if attribute.party == side]
+    names += [schema.class_attribute.name] if schema.class_owners == (side,) else []  # where it is sent
     hidden = {column for group in design.groups for column in group}
     return kinds.CopyEntry(
         run.local.dataset,
@@ -137,21 +140,10 @@ def _copy(way: facts.Way, digest: bytes, run: RunEntries) -> kinds.CopyEntry:
         groups=tuple(tuple(names[column] for column in group) for group in design.groups),
         relations=tuple((names[each.first], names[each.second], each.modulus) for each in relations(design)),
         plain=tuple(name for column, name in enumerate(names) if column not in hidden),
-        odds={name: _odds_text(odds) for name, odds in disguised_odds(design, names)},
+        odds={
+            name: None if odds.strength is None else str(odds.strength) for name, odds in disguised_odds(design, names)
+        },
     )
-
-
-def _odds_text(odds: Odds) -> str | None:
-    return None if odds.strength is None else str(odds.strength)
-
-
-def _sent_columns(run: RunEntries, own: bool) -> Iterator[str]:
-    """Yield the columns of a copy: those of one side's table, in its order, then the class where it is sent."""
-    side = run.local.party if own else run.agreed.peer
-    schema = run.agreed.schema
-    yield from (attribute.name for attribute in schema.attributes if attribute.party == side)
-    if schema.class_owners == (side,):
-        yield schema.class_attribute.name
 
 
 def _windows(
@@ -233,3 +225,34 @@ def recorded_answers(
             case kinds.OpenedEntry() | kinds.WindowsEntry() if said.run in runs:
                 opened = (b"",)
     return KnownAnswers([known[number] for number in takewhile(known.__contains__, counting())], opened)
+
+
+@dataclass(frozen=True, repr=False)
+class CrosstabEntries:
+    """The entries of one table."""
+
+    pages: PeerEntries
+    agreed: Crossed
+
+    def note(self, fact: Fact) -> None:
+        """Note, durably, that the table is about to be opened."""
+        del fact
+        self.pages.write(self._entry(None))
+
+    def save(self, item: Save) -> None:
+        """Keep the table as long as the ledger."""
+        self.pages.write(self._entry(tuple(int(cell) for cell in np.frombuffer(item.content).tolist())))
+
+    def recalled(self) -> KnownAnswers:
+        """Return the table if it was opened before; the peer may fill in what we have lost."""
+        said = [
+            each for each in self.pages.noted(kinds.CrosstabEntry, self.agreed.local.dataset) if each.counts is not None
+        ]
+        known = [each.counts for each in said if each.question == self.agreed.question]
+        return KnownAnswers([np.array(each, np.float64).tobytes() for each in known[:1]], (b"",))
+
+    def _entry(self, counts: tuple[int, ...] | None) -> kinds.CrosstabEntry:
+        local, (first, second) = self.agreed.local, self.agreed.schema.columns
+        columns = (kinds.NamedColumn.of(column_name(first), first), kinds.NamedColumn.of(column_name(second), second))
+        noise = self.agreed.terms.noise
+        return kinds.CrosstabEntry(local.dataset, self.agreed.question, columns, len(local.records), noise, counts)

@@ -17,14 +17,13 @@ from party.compute import ALL_CPUS, MOST_WORKERS, ComputeSettings
 from party.data.bins import BY_CLASS, MOST_SMALLEST_VALUE, SMALLEST_VALUE, ColumnTreatment, number
 from party.data.columns import EVERY_OTHER
 from party.data.form import Form
-from party.data.ids import IdColumns
+from party.data.ids import REFUSE, REPEATED, IdColumns
 from party.data.moments import day
 from party.data.query import TableQuery
 from party.data.texts import MISSING_MARKERS
 from party.errors import ConfigError, IdentityError
 from party.files import is_there
 from party.names import Address, check_party_name
-from party.settings.ids import ID_KEYS, AlignmentBounds, read_id_columns
 from party.settings.place import CONFIG_FILE, settings_file
 from party.settings.toml import (
     BLANKS,
@@ -41,6 +40,7 @@ from party.settings.toml import (
     read_toml,
 )
 from protocols.errors import InputError
+from protocols.identifiers import USUAL_FORM, read_form
 from protocols.kinds import MOST_DIGITS, Between, Exact, Flag, Pick, PickList
 from protocols.tables import MAX_DOMAIN
 from protocols.terms import (
@@ -95,6 +95,20 @@ class LifeBounds:
     def allows_predictions(self) -> bool:
         """Whether joint predictions may be answered at all."""
         return self.most_predictions is None or self.most_predictions > 0
+
+
+_MOST_IDS: Final = 10**9
+_SHARE: Final = Exact(Fraction(0), Fraction(1), 'must be a share from 0 to 1, such as "1/10"')
+
+
+@dataclass(frozen=True)
+class AlignmentBounds:
+    """What a peer may ask about whom we list; `most_alignments` counts those of the same lists too."""
+
+    least_overlap: Annotated[Fraction, _SHARE, "least share of the peer's ids that must be ours before it learns which"
+        ] = Fraction(1, 10)  # fmt: skip
+    most_ids: Annotated[int, Between(1, _MOST_IDS), "most ids that it may bring to find whom both list"] = 1_000_000
+    most_alignments: Annotated[int, Between(0, _MOST_IDS), "most alignments over this data set; 0 allows none"] = 3
 
 
 class Approve(StrEnum):
@@ -334,8 +348,25 @@ def read_party_config(path: Path, key_floor: int = KEY_FLOOR) -> PartyConfig:
     )
 
 
-def _markers(data: Section, key: str) -> tuple[str, ...]:
-    return (*MISSING_MARKERS, *data.texts(key))
+def _read_id(data: Section, key: str) -> tuple[str, ...]:
+    names = data.texts(key) if isinstance(data.raw(key), list) else (data.text(key, controls=BLANKS),)
+    if not names:
+        raise data.error(key, "must name a column, or a list of columns, each once")
+    return names
+
+
+def _id_columns(data: Section, values: Mapping[str, Any]) -> IdColumns:
+    """Return which columns make an id, in which form."""
+    names, items = values["id"], values["items"]
+    try:
+        form = read_form(values["id_alike"], len(names))
+    except InputError as error:
+        raise data.error("id_alike", error.problem) from None
+    if items in names:
+        raise data.error("items", "is an id column: name another")
+    if items is not None and "repeated" in data.names:
+        raise data.error("repeated", "is not for rows of ids and items: take it out")
+    return IdColumns(names, form, values["repeated"], items=items)
 
 
 _SMALLEST: Final = Between(1, MOST_SMALLEST_VALUE)
@@ -345,7 +376,13 @@ DATA: Final[Declared] = {
         "DuckDB (pip install '.[sql]'): it reads files, databases and object stores; needs dataset; "
         "booleans are True and False, unless cast to text",
         '"SELECT * FROM \'*.parquet\'"'),
-    **ID_KEYS,
+    "id": Key(Read(_read_id, "text, or a list of texts"), REQUIRED, "column that says which record is whose, or "
+        'columns: ["name", "birth"]', '"id"'),
+    "id_alike": Key(TEXTS, USUAL_FORM.names, "what spellings of one id may differ in, the same at both parties "
+        '(42.0 is 42); also "case", and "zeros" (0042 is 42)'),
+    "repeated": Key(Read(lambda data, key: data.choice(key, REPEATED), ", ".join(f'"{each}"' for each in REPEATED)),
+        REFUSE, 'where an id occurs again: refuse the table, or keep the "first" or the "last" row of it'),
+    "items": Key(NAME, None, "rows of ids and items: a column of 0 and 1 for each item", '"product"'),
     "dataset": Key(LINE, None, "a copy under another name has new coins (default: the file's)",
         '"visits-2026"'),
     "class": Key(NAME, None, "column to predict, if this party holds it", '"outcome"'),
@@ -353,8 +390,8 @@ DATA: Final[Declared] = {
         "(default: found out, as the encoding is)", '";"'),
     "encoding": Key(LINE, None, "of the file", '"cp1252"'),
     "decimal": Key(LINE, None, 'decimal sign, "." or ","; the other groups thousands', '","'),
-    "missing": Key(Read(_markers, "a list of texts"), None, "texts that mean a missing cell, beside ?, -, NA, n/a, "
-        "null and more", '["-99"]'),
+    "missing": Key(Read(lambda data, key: (*MISSING_MARKERS, *data.texts(key)), "a list of texts"), None,
+        "texts that mean a missing cell, beside ?, -, NA, n/a, null and more", '["-99"]'),
     "ignore": Key(TEXTS, (), "columns to leave out, such as names and addresses"),
     "smallest_value": Key(_SMALLEST, SMALLEST_VALUE, "a value that fewer records hold is never named to the other "
         "party"),
@@ -363,8 +400,8 @@ DATA: Final[Declared] = {
 
 def _data(top: Section) -> DataSettings:
     data = top.section("data", DATA)
-    values, ids = data.values(DATA), read_id_columns(data)
-    file = _table(data, values)
+    values = data.values(DATA)
+    ids, file = _id_columns(data, values), _table(data, values)
     try:
         form = Form(*(values[key] for key in ("separator", "encoding", "missing", "decimal")))
     except InputError as error:
@@ -424,10 +461,7 @@ def _read_most(section: Section, key: str) -> int:
     return int(section.raw(key))
 
 
-def _read_missing(section: Section, key: str) -> str:
-    return section.text(key, REQUIRED, "'value', 'majority', 'refuse' or a text to fill in", BLANKS)
-
-
+_FILLERS: Final = "'value', 'majority', 'refuse' or a text to fill in"
 TREATMENT: Final[Declared] = {
     "bins": Key(Read(_read_bins, "text, or a list of edges"), None, 'of numbers "median-of-range", "quantiles:4", '
         'or edges such as [18, 65]; of dates "year", "quarter", "month", or edges such as [2019-12-31, 2023-12-31]; of '
@@ -436,8 +470,9 @@ TREATMENT: Final[Declared] = {
         'others become "other"; bins join their neighbours'),
     "group": Key(Read(lambda column, key: column.choice(key, (BY_CLASS,)), f'"{BY_CLASS}"'), None, "categories that "
         "the class shows alike become one, until max_values are left: for who holds it, not with noise", '"class"'),
-    "missing": Key(Read(_read_missing, "text"), "value", '"value" (a value of its own), "majority" (which one, the '
-        'other party learns), "refuse", or a text to fill in; the model keeps it, and predictions do the same'),
+    "missing": Key(Read(lambda column, key: column.text(key, REQUIRED, _FILLERS, BLANKS), "text"), "value",
+        '"value" (a value of its own), "majority" (which one, the other party learns), "refuse", or a text to fill in; '
+        "the model keeps it, and predictions do the same"),
     "not_missing": Key(TEXTS, (), 'texts that are values here, though missing cells elsewhere: ["NA"] for Namibia'),
     "smallest_value": Key(_SMALLEST, None, 'rarer values become "other", rarer bins join others (default: as in '
         "[data])"),

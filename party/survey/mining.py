@@ -8,7 +8,7 @@ from math import floor
 import numpy as np
 from numpy.typing import NDArray
 
-from party.survey.signal import check_signal
+from party.survey.table import check_signal
 from protocols.errors import InputError
 from protocols.learning.naive_bayes import Model, beats_guessing
 from protocols.learning.tree import Leaf, Split, Tree, majority

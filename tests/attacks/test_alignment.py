@@ -18,7 +18,7 @@ import pytest
 from party.files import locked_folder
 from party.node.aligning import ListRules
 from party.records.ledger import PeerEntries, PeerName, open_ledger
-from party.settings.ids import AlignmentBounds
+from party.settings.party import AlignmentBounds
 from protocols.errors import DisagreementError
 from protocols.messages import (
     ChoicePage,

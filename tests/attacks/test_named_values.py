@@ -39,7 +39,7 @@ from party.data.bins import SMALLEST_VALUE
 from party.files import locked_folder
 from party.node.aligning import ListRules
 from party.records.ledger import PeerEntries, PeerName, open_ledger
-from party.settings.ids import AlignmentBounds
+from party.settings.party import AlignmentBounds
 from party.show.training import train_report
 from protocols.learning.tree import Leaf, Split, Tree
 from protocols.messages import Share

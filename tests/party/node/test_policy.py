@@ -12,8 +12,7 @@ from party.files import locked_folder
 from party.node.policy import check_disguise, check_job, first_objection, make_policy
 from party.records.ledger import PeerEntries, PeerName, open_ledger
 from party.records.releases import Memory, record_release, release_of
-from party.settings.ids import AlignmentBounds
-from party.settings.party import Acceptance, ColumnSettings, LifeBounds, PartyConfig, read_party_config
+from party.settings.party import Acceptance, AlignmentBounds, ColumnSettings, LifeBounds, PartyConfig, read_party_config
 from protocols.errors import InputError
 from protocols.jobs import Align, Crosstab, CrosstabTerms, Job, Predict, PredictionTerms, Receiver, Train
 from protocols.role import run_pair

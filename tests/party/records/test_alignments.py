@@ -16,7 +16,7 @@ from party.records.alignments import ALIGNMENTS_FILE, keep_alignment, kept_peopl
 from party.records.ledger import PeerEntries, PeerName, open_ledger
 from party.records.ledger_entries import NamedClass, RunEntry
 from party.records.tally import dealings
-from party.settings.ids import AlignmentBounds
+from party.settings.party import AlignmentBounds
 from party.show.ledger import dealings_lines
 from party.show.parties import matched_lines
 from protocols.errors import DisagreementError

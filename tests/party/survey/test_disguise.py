@@ -18,8 +18,7 @@ from party.keys.coin_secret import new_key, read_coin_secret
 from party.show.mining import copy_lines
 from party.show.privacy_short import reading_line
 from party.survey import DisguisedTable, disguise_table, load_survey, read_codes, read_design, read_disguised
-from party.survey import disguise as disguise_module
-from party.survey.signal import check_origin
+from party.survey.table import check_origin
 from protocols.privacy.attack import disclosure
 from protocols.randomized_response.related_question import compared_draw, keyed_draw
 from protocols.randomized_response.unrelated_question import UnrelatedDesign
@@ -211,7 +210,7 @@ def test_csv_and_parquet_hold_the_same_and_are_the_same_again(tmp_path: Path) ->
 
 def test_coins_follow_the_declared_chance(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """False alarm at most once in 10^6 runs; theta = 3/4 in place of 4/5 is caught with a chance of over 0.99."""
-    monkeypatch.setattr(disguise_module, "new_key", new_key)
+    monkeypatch.setattr("party.keys.coin_secret.new_key", new_key)
     records, truth = 4000, Fraction(4, 5)
     table = disguise(tmp_path, lines=[f"p{i},30,f,never,no" for i in range(records)])
     told = table.to_dict()["smoker"].count("no")

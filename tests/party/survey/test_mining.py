@@ -24,7 +24,7 @@ from party.survey.estimation import (
     parse_expression,
 )
 from party.survey.mining import CONFIDENCE, hold_out, mine_bayes, mine_tree
-from party.survey.signal import check_signal
+from party.survey.table import check_signal
 from protocols.errors import InputError
 from protocols.learning.tree import Leaf, Split, Tree
 from protocols.randomized_response.estimate import estimate_count
