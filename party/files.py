@@ -23,16 +23,12 @@ def write_atomically(path: Path, content: str | bytes) -> None:
     """Replace a file by a finished one: a reader, or a crash, sees the old one or the new one, never a part."""
     data = content.encode() if isinstance(content, str) else content
     try:
-        _replace(path, data)
+        if path.is_dir():
+            raise IsADirectoryError(21, "it is a folder")
+        with _finished(path, data, _usual_mode(path)) as temporary:
+            temporary.replace(path)
     except OSError as error:
         raise InputError(f"{path} cannot be written: {error.strerror or 'output error'}") from None
-
-
-def _replace(path: Path, data: bytes) -> None:
-    if path.is_dir():
-        raise IsADirectoryError(21, "it is a folder")
-    with _finished(path, data, _usual_mode(path)) as temporary:
-        temporary.replace(path)
 
 
 def write_new(path: Path, data: bytes, mode: int) -> None:

@@ -58,20 +58,13 @@ class Scale:
     read_back: Callable[[str], Decimal | None]
 
 
-def _plain_back(text: str) -> Decimal | None:
-    return Decimal(text) if _EDGE.fullmatch(text) else None
-
-
-def _iso(value: Decimal) -> str:
-    return date.fromordinal(int(value)).isoformat()
-
-
-def _iso_back(text: str) -> Decimal | None:
-    return day(text) if _ISO.fullmatch(text) else None
-
-
-NUMBERS = Scale("a plain number", number, decimal_text, _plain_back)
-DAYS = Scale("a date such as 2024-05-31", day, _iso, _iso_back)
+NUMBERS = Scale("a plain number", number, decimal_text, lambda text: Decimal(text) if _EDGE.fullmatch(text) else None)
+DAYS = Scale(
+    "a date such as 2024-05-31",
+    day,
+    lambda value: date.fromordinal(int(value)).isoformat(),
+    lambda text: day(text) if _ISO.fullmatch(text) else None,
+)
 
 
 def scale_of(bins: str | Sequence[Decimal] | Sequence[date]) -> Scale:

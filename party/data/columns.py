@@ -297,14 +297,10 @@ def _numbers(
 def _read(column: Column, scale: Scale, text: str) -> Decimal:
     value = scale.read(text)
     if value is None:
-        raise _unreadable(column, scale)
+        row, text = next((row, text) for row, text in enumerate(column.cells) if text and scale.read(text) is None)
+        advice = _advice(column, scale, text)
+        raise column.error(f"the cell is not {scale.called}, and the column is binned: {advice}", row)
     return value
-
-
-def _unreadable(column: Column, scale: Scale) -> DataError:
-    row, text = next((row, text) for row, text in enumerate(column.cells) if text and scale.read(text) is None)
-    advice = _advice(column, scale, text)
-    return column.error(f"the cell is not {scale.called}, and the column is binned: {advice}", row)
 
 
 def _advice(column: Column, scale: Scale, text: str) -> str:

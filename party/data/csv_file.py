@@ -181,16 +181,12 @@ def _chunks(path: Path, names: tuple[str, ...], rows: Iterable[NumberedRow]) -> 
         elif not row or (len(row) == 1 and not row[0].strip()):
             blank = blank or (line, row)
         else:
-            raise _width_error(path, names, *(blank or (line, row)))
+            first, odd = blank or (line, row)
+            raise DataError(
+                f"the row has {len(odd)} fields, the header {len(names)}: put cells that hold the separator in quotes",
+                path=path,
+                line=first,
+                column=names[len(odd)] if len(odd) < len(names) else None,
+            )
     if chunk:
         yield chunk
-
-
-def _width_error(path: Path, names: tuple[str, ...], line: int, row: list[str]) -> DataError:
-    missing = names[len(row)] if len(row) < len(names) else None
-    return DataError(
-        f"the row has {len(row)} fields, the header {len(names)}: put cells that hold the separator in quotes",
-        path=path,
-        line=line,
-        column=missing,
-    )

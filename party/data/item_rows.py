@@ -68,20 +68,16 @@ def _find(frame: Frame, who: IdColumns, ignore: Sequence[str]) -> _Found:
             problem = "the rows are of ids and items: list this column under [data] ignore"
             raise DataError(problem, path=frame.path, column=name)
     items = frame.column(who.items or "")
-    first, person = _persons(row_ids(frame, who))
+    ids, first = row_ids(frame, who), dict[str, int]()
+    for row, each in enumerate(ids):
+        first.setdefault(each, row)
+    place = {each: number for number, each in enumerate(first)}
+    person = np.array([place[each] for each in ids], dtype=np.intp)
     codes: NDArray[np.int64] = items.cells.codes.astype(np.int64)
     counted = codes != NO_TEXT
     pairs = np.unique(codes[counted] * len(first) + person[counted])
     held = np.bincount(pairs // max(len(first), 1), minlength=items.cells.different)
-    return _Found(items, first, pairs % max(len(first), 1), np.concatenate([[0], np.cumsum(held)]))
-
-
-def _persons(ids: Sequence[str]) -> tuple[list[int], Index]:
-    first: dict[str, int] = {}
-    for row, each in enumerate(ids):
-        first.setdefault(each, row)
-    place = {each: number for number, each in enumerate(first)}
-    return [*first.values()], np.array([place[each] for each in ids], dtype=np.intp)
+    return _Found(items, [*first.values()], pairs % max(len(first), 1), np.concatenate([[0], np.cumsum(held)]))
 
 
 def _table(frame: Frame, who: IdColumns, found: _Found, names: Sequence[str]) -> Frame:

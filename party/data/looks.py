@@ -14,6 +14,7 @@ from decimal import Decimal
 from functools import cached_property
 
 from party.data.bins import BY_CLASS, ColumnTreatment, number
+from party.data.cells import Cells
 from party.data.frame import Column
 from party.data.moments import day
 from party.data.notices import About, Notice
@@ -53,43 +54,33 @@ class Looks:
     column: Column
 
     def __repr__(self) -> str:
-        return f"<Looks of {len(self.texts)} texts>"
+        return f"<Looks of {len(self.cells.texts)} texts>"
 
     @property
-    def texts(self) -> Sequence[str]:
-        """The distinct texts."""
-        return self.column.cells.texts
-
-    @property
-    def different(self) -> int:
-        """Number of distinct texts."""
-        return self.column.cells.different
-
-    @property
-    def missing(self) -> int:
-        """Number of cells that are missing."""
-        return self.column.cells.missing
+    def cells(self) -> Cells:
+        """The cells of the column."""
+        return self.column.cells
 
     @property
     def records(self) -> int:
         """Number of cells that are not missing."""
-        return len(self.column.cells) - self.missing
+        return len(self.cells) - self.cells.missing
 
     @cached_property
     def kind(self) -> str:
         """Whether all cells are "numbers" or "dates", most are numbers with commas, or they are "texts"."""
-        if not self.different:
+        if not self.cells.different:
             return "texts"
-        if self.column.cells.numbers is not None or all(number(text) is not None for text in self.texts):
+        if self.cells.numbers is not None or all(number(text) is not None for text in self.cells.texts):
             return "numbers"
-        if all(day(text) is not None for text in self.texts):
+        if all(day(text) is not None for text in self.cells.texts):
             return "dates"
         many = 2 * max(self._signs.values(), default=0) > self.records
         return self.commas if many and self.commas is not None else "texts"
 
     @cached_property
     def _signs(self) -> dict[str, int]:
-        return decimal_signs(dict(zip(self.texts, self.column.cells.records.tolist(), strict=True)))
+        return decimal_signs(dict(zip(self.cells.texts, self.cells.records.tolist(), strict=True)))
 
     @property
     def commas(self) -> str | None:
@@ -101,41 +92,41 @@ class Looks:
     @property
     def nearly_all_differ(self) -> bool:
         """Return whether enough cells differ to identify records, taken as they are."""
-        return self.different > FEW and 2 * self.different > self.records
+        return self.cells.different > FEW and 2 * self.cells.different > self.records
 
     @property
     def names_by_digits(self) -> bool:
         """Return whether the numbers look like telephone, account or row numbers."""
-        plain = self.column.cells.numbers
+        plain = self.cells.numbers
         codes = self._are_codes if plain is None else (plain.held.digits or 0) >= LONG
-        return codes or (self.different == self.records and self._count_up)
+        return codes or (self.cells.different == self.records and self._count_up)
 
     @property
     def _are_codes(self) -> bool:
-        lengths = set(map(len, self.texts))
+        lengths = set(map(len, self.cells.texts))
         return self._are_all(_ZERO_OR_PLUS) or (len(lengths) == 1 and self._are_all(_LONG))
 
     @property
     def _count_up(self) -> bool:
-        plain = self.column.cells.numbers
+        plain = self.cells.numbers
         if plain is not None and not plain.held.may_count_up:
             return False
-        values = sorted(number(text) or 0 for text in self.texts)
+        values = sorted(number(text) or 0 for text in self.cells.texts)
         return all(value == values[0] + i for i, value in enumerate(values))
 
     def _are_all(self, pattern: re.Pattern[str]) -> bool:
-        return all(pattern.fullmatch(text) for text in self.texts)
+        return all(pattern.fullmatch(text) for text in self.cells.texts)
 
 
 def automatic(looks: Looks, treatment: ColumnTreatment) -> ColumnTreatment:
     """Return what is done to a column that the owner has not named: numbers that are not codes are binned."""
     most = treatment.max_values or MOST_CODES
     identifies = looks.nearly_all_differ and looks.names_by_digits if looks.kind == "numbers" else True
-    if treatment.bins is not None or identifies or looks.different <= most:
+    if treatment.bins is not None or identifies or looks.cells.different <= most:
         return treatment
     if treatment.group is not None:
         return replace(treatment, bins=BY_CLASS, group=None)
-    takes_one = treatment.missing == "value" and looks.missing >= treatment.smallest_value
+    takes_one = treatment.missing == "value" and looks.cells.missing >= treatment.smallest_value
     parts = max(2, (treatment.max_values or USUAL_BINS) - takes_one)
     return replace(treatment, bins=f"quantiles:{parts}")
 
@@ -149,11 +140,10 @@ def check_no_identifier(
         return
     first = found[0]
     if len(found) == 1:
-        measures = first.kind != "texts" or any(number(text) is not None for text in first.texts)
+        measures = first.kind != "texts" or any(number(text) is not None for text in first.cells.texts)
         use = f" or, if {_USE[first.kind == 'dates']}, {ADVICE[first.kind]}" if measures else ""
-        raise first.column.error(
-            f"{way_out.format('it')}{use}: {first.different} of its {first.records} cells differ, as in an identifier"
-        )
+        differ = f"{first.cells.different} of its {first.records} cells differ"
+        raise first.column.error(f"{way_out.format('it')}{use}: {differ}, as in an identifier")
     names = ", ".join(repr(looks.column.name) for looks in found)
     raise DataError(
         f'columns {names}: {way_out.format("them")}, or give bins to those that are measurements ("quantiles:4") and '
@@ -168,23 +158,23 @@ def remark(looks: Looks, treatment: ColumnTreatment, given: ColumnTreatment) -> 
     if treatment != given:
         return About.BINNED(bins=treatment.bins)
     few = MOST_CODES if looks.kind == "numbers" else 1
-    if treatment.bins is not None or looks.kind == "texts" or looks.different <= few:
+    if treatment.bins is not None or looks.kind == "texts" or looks.cells.different <= few:
         return None
-    return About.TEXTS(different=looks.different, kind=looks.kind)
+    return About.TEXTS(different=looks.cells.different, kind=looks.kind)
 
 
 def marker_like(looks: Looks, treatment: ColumnTreatment) -> Notice | None:
     """Return the number that stands far apart from all others, and is held often, as a marker of missing cells is."""
-    if looks.kind != "numbers" or looks.different <= 2:
+    if looks.kind != "numbers" or looks.cells.different <= 2:
         return None
-    plain = looks.column.cells.numbers
+    plain = looks.cells.numbers
     held = (
         plain.held
         if plain is not None
         else SortedNumbers.of(
             {
                 number(text) or Decimal(0): int(held)
-                for text, held in zip(looks.texts, looks.column.cells.records, strict=True)
+                for text, held in zip(looks.cells.texts, looks.cells.records, strict=True)
             }
         )
     )

@@ -84,8 +84,9 @@ def arrow_of(query: TableQuery) -> Any:  # pyarrow is untyped
             "a query needs DuckDB: pip install '.[sql]' in cotally's clone (to an image, add duckdb and pyarrow)"
         ) from None
     folder = query.settings.parent.resolve()
-    if not folder.samefile("."):
-        _refuse_other_files(query)
+    for name in filter(_is_file, map("".join, _QUOTED.findall(query.text))) if not folder.samefile(".") else ():
+        # NB: DuckDB would take the file where the command runs
+        raise query.error(f"{name} is also a file here: write its whole path, or begin in the folder of the settings")
     config: dict[str, Any] = {
         "autoinstall_known_extensions": False,
         "file_search_path": str(folder),
@@ -102,12 +103,6 @@ def arrow_of(query: TableQuery) -> Any:  # pyarrow is untyped
     except (duckdb.Error, RuntimeError) as error:  # NB: the latter is what an extension raised
         kind = type(error).__name__ if isinstance(error, duckdb.Error) else duckdb.Error.__name__
         raise _failure(query, kind, str(error)) from None
-
-
-def _refuse_other_files(query: TableQuery) -> None:
-    """Refuse a path that also leads to a file from where the command runs: DuckDB would take that one."""
-    for name in filter(_is_file, map("".join, _QUOTED.findall(query.text))):
-        raise query.error(f"{name} is also a file here: write its whole path, or begin in the folder of the settings")
 
 
 def _is_file(name: str) -> bool:
@@ -127,10 +122,7 @@ def _failure(query: TableQuery, kind: str, text: str) -> DataError:
             line=int(line[1]),
             column=column[0][1] if column and query.names(column[0][1]) else None,
         )
-    problem = _problem(query, kind, text)
-    if problem is None:
-        return query.error(_kind_of_end(kind))
-    return query.error(problem)
+    return query.error(_problem(query, kind, text) or _kind_of_end(kind))
 
 
 def _problem(query: TableQuery, kind: str, text: str) -> str | None:

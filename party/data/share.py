@@ -10,7 +10,7 @@ from party.data.bins import ColumnTreatment
 from party.data.columns import EVERY_OTHER, Classes, TreatedColumn, treat
 from party.data.form import USUAL, Form
 from party.data.frame import Frame, spelt_notices, taken_notices
-from party.data.ids import IdColumns, People, one_column, read_people, spelled_apart
+from party.data.ids import IdColumns, one_column, read_people, spelled_apart
 from party.data.item_rows import frequent_items
 from party.data.looks import Looks, automatic, check_no_identifier, marker_like, remark
 from party.data.notices import About, Notice
@@ -60,14 +60,19 @@ def read_share(
     """
     given = treatments or {}
     who = one_column(id_column) if isinstance(id_column, str) else id_column
-    frame, ignore = _wide(read_frame(source, form), who, given, ignore)
+    frame = read_frame(source, form)
+    if who.items is not None:
+        smallest = given.get(EVERY_OTHER, ColumnTreatment()).smallest_value
+        frame, ignore = frequent_items(frame, who, ignore, smallest), ()
     plans = _plans(frame, who.names, class_name, given, ignore)
     people = read_people(frame, who).sorted()
     frame = frame.only(sorted(people.rows)) if len(people.rows) < len(frame) else frame
     looked = {name: Looks(frame.column(name, plan.not_missing)) for name, plan in plans.items()}
     listed = {*given, class_name}
     chosen = {name: plan if name in listed else automatic(looked[name], plan) for name, plan in plans.items()}
-    _check_no_identifiers(looked, chosen, class_name)
+    check_no_identifier([(looked[name], plan) for name, plan in chosen.items() if name != class_name])
+    if class_name is not None:
+        check_no_identifier([(looked[class_name], chosen[class_name])], "predict another column")
 
     def made(name: str, classes: Classes = None) -> tuple[TreatedColumn, tuple[Notice, ...]]:
         return _treated(looked[name], chosen[name], plans[name], name == class_name, classes)
@@ -82,11 +87,20 @@ def read_share(
     ids = spelt_notices([frame.ids(name) for name in who.names])
     columns = [looks.column for looks in looked.values()]
     few = [About.FOLDED(column=name) for name in folded]
-    notices = (*frame.notices, *few, *ids, *apart, *[*taken_notices(columns), *spelt_notices(columns)], *_remarks(both))
+    became = [About.TREATED(column=name, remarks=said) for name, (_, said) in both.items() if said]
     treated = {name: column for name, (column, _) in both.items()}
+    notices = (*frame.notices, *few, *ids, *apart, *taken_notices(columns), *spelt_notices(columns), *became)
     notices = (*notices, *_class_told(treated, class_name))
     marks = {name: _marks(form, plan) for name, plan in plans.items()}
-    return _share(party, people, class_name is not None, treated, marks, notices)
+    attributes = tuple(
+        Attribute(party, name, column.values, MissingCells(column.missing_label, marks[name]), column.ordered)
+        for name, column in treated.items()
+    )
+    order = np.argsort(np.argsort(people.rows))
+    table = Table(attributes, np.column_stack([column.codes for column in treated.values()])[order])
+    if class_name is None:
+        return DataShare(people.ids, attributes, table, None, notices)
+    return DataShare(people.ids, attributes[:-1], table, attributes[-1], notices)
 
 
 def _is_folded(looks: Looks, treatment: ColumnTreatment) -> bool:
@@ -113,53 +127,6 @@ def _marks(form: Form, plan: ColumnTreatment) -> tuple[str, ...] | None:
     kept = set(map(plain_text, plan.not_missing))
     plain = map(plain_text, MISSING_MARKERS if form.missing is None else form.missing)
     return tuple(dict.fromkeys(text for text in plain if text and text not in kept))
-
-
-def _remarks(treated: Mapping[str, tuple[TreatedColumn, tuple[Notice, ...]]]) -> list[Notice]:
-    return [About.TREATED(column=name, remarks=said) for name, (_, said) in treated.items() if said]
-
-
-def _wide(
-    frame: Frame, who: IdColumns, treatments: Mapping[str, ColumnTreatment], ignore: Sequence[str]
-) -> tuple[Frame, Sequence[str]]:
-    """Return a table with a row per record, and which of its columns to leave out."""
-    if who.items is None:
-        return frame, ignore
-    others = treatments.get(EVERY_OTHER, ColumnTreatment())
-    return frequent_items(frame, who, ignore, others.smallest_value), ()
-
-
-def _share(
-    party: str,
-    people: People,
-    holds_class: bool,
-    treated: Mapping[str, TreatedColumn],
-    marks: Mapping[str, tuple[str, ...] | None],
-    notices: tuple[Notice, ...],
-) -> DataShare:
-    """Put the columns together, the records in the order of their people."""
-    columns = tuple(
-        Attribute(party, name, column.values, MissingCells(column.missing_label, marks[name]), column.ordered)
-        for name, column in treated.items()
-    )
-    order = np.argsort(np.argsort(people.rows))
-    return DataShare(
-        people.ids,
-        columns[:-1] if holds_class else columns,
-        Table(columns, np.column_stack([column.codes for column in treated.values()])[order]),
-        columns[-1] if holds_class else None,
-        notices,
-    )
-
-
-def _check_no_identifiers(
-    looked: Mapping[str, Looks], treatments: Mapping[str, ColumnTreatment], class_name: str | None
-) -> None:
-    """Refuse attributes, then a class, that identify records."""
-    both = {name: (looks, treatments[name]) for name, looks in looked.items()}
-    check_no_identifier([pair for name, pair in both.items() if name != class_name])
-    if class_name is not None:
-        check_no_identifier([both[class_name]], "predict another column")
 
 
 def _treated(

@@ -69,9 +69,10 @@ def read_texts(
     text_of: dict[str, str | None] = {text: None if stands in gone else stands for text, stands in plain.items()}
     text_of |= dict.fromkeys(cells.keys() & gone - plain.keys())
     absent = {plain.get(text, text) for text, stands in text_of.items() if stands is None}
-    present = _added(
-        (plain.get(text, text), held) for text, held in cells.items() if text_of.get(text, text) is not None
-    )
+    present = Counter[str]()
+    for text, held in cells.items():
+        if text_of.get(text, text) is not None:
+            present[plain.get(text, text)] += held
     return Reading(
         text_of,
         tuple(sorted(marker for marker, text in missing.items() if text in absent)),
@@ -149,13 +150,6 @@ def _spelled(cells: Collection[str], decimal: str | None) -> dict[str, str]:
     return {text: plain for text in unsure if (plain := plain_text(text, decimal)) != text}
 
 
-def _added(pairs: Iterable[tuple[str, int]]) -> dict[str, int]:
-    total: dict[str, int] = {}
-    for text, held in pairs:
-        total[text] = total.get(text, 0) + held
-    return total
-
-
 def _held(cells: Mapping[str, int], texts: Collection[str], holds: Callable[[str], bool]) -> int:
     return sum(cells[text] for text in texts if holds(text))
 
@@ -193,12 +187,9 @@ def _kind(text: str) -> str:
 def _alike(present: Mapping[str, int]) -> tuple[int, int]:
     kinds: defaultdict[Hashable, list[int]] = defaultdict(list)
     for text, held in present.items():
-        bare = "".join(text.casefold().split()) if text.isascii() else _folded(text)
+        wide = text if text.isascii() else unicodedata.normalize("NFKC", text)
+        bare = "".join(wide.casefold().split())
         padded = _ZEROS.fullmatch(bare)
         kinds[(padded[1] if padded else bare)].append(held)
     several = [held for held in kinds.values() if len(held) > 1]
     return sum(map(len, several)), sum(sum(held) - max(held) for held in several)
-
-
-def _folded(text: str) -> str:
-    return "".join(unicodedata.normalize("NFKC", text).casefold().split())

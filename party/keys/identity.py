@@ -166,18 +166,15 @@ def _load_key(directory: Path) -> ec.EllipticCurvePrivateKey:
 
 def load_certificate(path: Path) -> x509.Certificate:
     """Read a certificate."""
-    return parse_certificate(_read(path), str(path))
-
-
-def _read(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        data = path.read_bytes()
     except FileNotFoundError:
         raise IdentityError(
             f"{path} is missing: name the cert.pem that the other party sent, or restore your own from a backup"
         ) from None
     except OSError as error:
         raise IdentityError(f"{path} cannot be read: {error.strerror}") from None
+    return parse_certificate(data, str(path))
 
 
 def _write_new(path: Path, data: bytes, mode: int) -> None:

@@ -59,10 +59,6 @@ def load_key(folder: Path, floor_bits: int) -> AnyKeyHolder:
 
     No key may be weaker than the floor, as `KeyHolder.bits` measures it.
     """
-    return PaillierKeyHolder(_load_paillier(folder, floor_bits))
-
-
-def _load_paillier(folder: Path, floor_bits: int) -> PrivateKey:
     path = folder / PAILLIER_FILE
     n, p, q = _parse(path)
     if min(n, p, q) < 3:
@@ -78,7 +74,7 @@ def _load_paillier(folder: Path, floor_bits: int) -> PrivateKey:
             f"{path} has {key.public_key.bits} bits, this run needs {floor_bits}: "
             "make a party with a longer key, or agree on fewer"
         )
-    return key
+    return PaillierKeyHolder(key)
 
 
 def _parse(path: Path) -> list[int]:

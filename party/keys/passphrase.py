@@ -125,55 +125,43 @@ def _first_line(file: Path) -> str:
         raise IdentityError(f"{file} holds no passphrase: it must be text in UTF-8") from None
 
 
-def _keyring() -> Any:
+@contextmanager
+def _keyring(problem: str, cure: str = _UNLOCK) -> Iterator[Any]:
+    """Yield the system's keyring; whatever it refuses is this problem."""
     try:
-        return import_module("keyring")
+        keyring = import_module("keyring")
     except ImportError:
         raise IdentityError("the system's keyring needs more: pip install '.[keyring]' in cotally's clone") from None
+    try:
+        yield keyring
+    except (keyring.errors.KeyringError, RuntimeError) as error:
+        raise IdentityError(f"{problem} ({type(error).__name__}): {cure}") from None
 
 
 def _new_in_keyring(folder: Path, number: str) -> str:
-    keyring, phrase = _keyring(), secrets.token_hex(_KEYRING_BYTES)
-    try:
+    phrase = secrets.token_hex(_KEYRING_BYTES)
+    with _keyring(f"{folder} cannot be sealed by the system's keyring") as keyring:
         keyring.set_password(_SERVICE, number, phrase)
-    except (keyring.errors.KeyringError, RuntimeError) as error:
-        raise IdentityError(
-            f"{folder} cannot be sealed by the system's keyring ({type(error).__name__}): {_UNLOCK}"
-        ) from None
     return phrase
 
 
 def _from_keyring(folder: Path, number: str) -> str:
-    keyring = _keyring()
-    try:
+    with _keyring(f"the system's keyring does not open {folder}") as keyring:
         phrase = keyring.get_password(_SERVICE, number)
-    except (keyring.errors.KeyringError, RuntimeError) as error:
-        raise IdentityError(
-            f"the system's keyring does not open {folder} ({type(error).__name__}): {_UNLOCK}"
-        ) from None
     if phrase is None:
         raise IdentityError(f"{folder} is sealed by a keyring that is not this one: open it where it was sealed")
     return str(phrase)
 
 
 def _remove_from_keyring(folder: Path, number: str) -> None:
-    keyring = _keyring()
-    try:
+    cure = f"unlock that and run `cotally keys unseal {folder}` again, or delete unsealed.keys if that keyring is gone"
+    with _keyring(f"{folder} is unsealed, but its passphrase stays in the system's keyring", cure) as keyring:
         if keyring.get_password(_SERVICE, number) is not None:
             keyring.delete_password(_SERVICE, number)
-    except (keyring.errors.KeyringError, RuntimeError) as error:
-        raise IdentityError(
-            f"{folder} is unsealed, but its passphrase stays in the system's keyring ({type(error).__name__}): unlock "
-            f"that and run `cotally keys unseal {folder}` again, or delete unsealed.keys if that keyring is gone"
-        ) from None
-
-
-def _kept_nowhere(folder: Path, number: str) -> None:
-    del folder, number
 
 
 _PASSPHRASE: Final = PassphraseSource(
-    "passphrase", lambda folder, _: _typed(folder, new=True), lambda f, _: _typed(f, new=False), _kept_nowhere
+    "passphrase", lambda folder, _: _typed(folder, new=True), lambda f, _: _typed(f, new=False), lambda *_: None
 )
 _KEYRING: Final = PassphraseSource("keyring", _new_in_keyring, _from_keyring, _remove_from_keyring)
 SOURCES: Final = {source.name: source for source in (_PASSPHRASE, _KEYRING)}

@@ -1,12 +1,11 @@
 """Model files of every kind, recognized by their format."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from party.files import write_atomically
 from party.models import bayes_file, itemset_file, tree_file
-from party.models.strict_json import ModelError, model_bytes, parsed
+from party.models.strict_json import ModelError, model_bytes, parsed, read_format
 from protocols.association.joint import JointItemsets
 from protocols.errors import InputError
 from protocols.learning.naive_bayes import Model, NaiveBayes
@@ -17,18 +16,12 @@ KeptResult = Model | JointItemsets
 """Whatever a run ends with."""
 
 
-@dataclass(frozen=True)
-class ModelFormat:
-    """How a kind of model is read from its file or from text."""
-
-    read: Callable[[Path], KeptResult]
-    parse: Callable[[str], KeptResult]
-
-
-_TREE = ModelFormat(tree_file.read_tree, tree_file.tree_from_json)
-_BAYES = ModelFormat(bayes_file.read_bayes, bayes_file.bayes_from_json)
-_ITEMSETS = ModelFormat(itemset_file.read_itemsets, itemset_file.itemsets_from_json)
-_FORMATS: Mapping[object, ModelFormat] = {
+_Format = tuple[str, Callable[[bytes | str], KeptResult]]
+"""What a kind of model is called, and what reads its JSON."""
+_TREE: _Format = (tree_file.FORMAT, tree_file.tree_from_json)
+_BAYES: _Format = (bayes_file.FORMAT, bayes_file.bayes_from_json)
+_ITEMSETS: _Format = (itemset_file.FORMAT, itemset_file.itemsets_from_json)
+_FORMATS: Mapping[object, _Format] = {
     **dict.fromkeys((tree_file.FORMAT, tree_file.OLDER_TREE), _TREE),
     **dict.fromkeys((bayes_file.FORMAT, bayes_file.OLDER_BAYES), _BAYES),
     **dict.fromkeys((itemset_file.FORMAT, itemset_file.WITHOUT_COUNTS), _ITEMSETS),
@@ -53,20 +46,21 @@ def read_result(path: Path) -> KeptResult:
         content = None
     name = content.get("format") if isinstance(content, dict) else None
     if not isinstance(name, str):
-        return _TREE.read(path)
+        return read_format(path, *_TREE)
     if name not in _FORMATS:
         kind, _, version = name.partition("/")
         known = [each for each in map(str, _FORMATS) if each.partition("/")[0] == kind]
         if known and version.isascii() and version.isdigit() and len(version) < _LONG:
             way = f"run `cotally upgrade {path.parent}`" if name == tree_file.FIRST_TREE else "install a later cotally"
             raise ModelError(f"{path} is a {kind}/{version}, this program reads {' and '.join(known)}: {way}")
-    return _FORMATS.get(name, _TREE).read(path)
+    return read_format(path, *_FORMATS.get(name, _TREE))
 
 
 def model_from_text(text: str) -> Model:
     """Read a model that `model_json` wrote."""
     content = parsed(text.encode())
-    found = (_FORMATS.get(content.get("format"), _TREE) if isinstance(content, dict) else _TREE).parse(text)
+    _, parse = _FORMATS.get(content.get("format"), _TREE) if isinstance(content, dict) else _TREE
+    found = parse(text)
     if isinstance(found, JointItemsets):
         raise ModelError("the text holds itemsets, which give a row no class")
     return found

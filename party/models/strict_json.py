@@ -50,7 +50,8 @@ def parsed(data: bytes | str) -> object:
     """Return what the JSON says."""
     try:
         with _deep_nesting():
-            return json.loads(data, object_pairs_hook=_distinct, parse_constant=_refuse_constant)
+            odd = "holds {}, which is not a JSON number".format
+            return json.loads(data, object_pairs_hook=_distinct, parse_constant=lambda c: refuse("the file", odd(c)))
     except RecursionError:
         refuse("the file", "is nested too deeply")
     except ValueError:  # bad JSON, bad UTF-8, or an integer of thousands of digits
@@ -72,10 +73,6 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) != len(pairs):
         refuse("the file", "gives a key twice")
     return found
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    refuse("the file", f"holds {name}, which is not a JSON number")
 
 
 def refuse(place: str, problem: str) -> NoReturn:

@@ -41,8 +41,15 @@ def create_party(
             identity = make_identity(name, hosts)
             secrets = {KEY_FILE: identity.key_pem, **make_keys(key_bits, floor_bits)}
             with tempfile.TemporaryDirectory(dir=folder, prefix=".making-") as temporary:
-                _write(Path(temporary), folder, identity, secrets, settings, sealed_by)
-                for path in Path(temporary).iterdir():
+                staged = Path(temporary)
+                write_new(staged / CERTIFICATE_FILE, identity.pem, 0o644)
+                if sealed_by is not None:
+                    write_sealed(staged, secrets, sealed_by, folder)
+                for each, data in secrets.items() if sealed_by is None else ():
+                    write_secret(staged / each, data)
+                for each, content in settings.items():
+                    write_atomically(staged / each, content)
+                for path in staged.iterdir():
                     path.rename(folder / path.name)
         except BaseException:
             if not existed:
@@ -53,31 +60,7 @@ def create_party(
     return identity
 
 
-def _write(
-    staged: Path,
-    folder: Path,
-    identity: Identity,
-    secrets: Mapping[str, bytes],
-    settings: Mapping[str, str],
-    sealed_by: PassphraseSource | None,
-) -> None:
-    write_new(staged / CERTIFICATE_FILE, identity.pem, 0o644)
-    _write_secrets(staged, folder, secrets, sealed_by)
-    for name, content in settings.items():
-        write_atomically(staged / name, content)
-
-
 def _check_free(folder: Path, settings: Mapping[str, str]) -> None:
-    for name in (*_FILES, *settings):
-        if (folder / name).exists():
-            raise IdentityError(f"{folder / name} exists and is kept: choose another folder")
-
-
-def _write_secrets(
-    staged: Path, folder: Path, secrets: Mapping[str, bytes], sealed_by: PassphraseSource | None
-) -> None:
-    if sealed_by is not None:
-        write_sealed(staged, secrets, sealed_by, folder)
-        return
-    for name, data in secrets.items():
-        write_secret(staged / name, data)
+    for path in (folder / name for name in (*_FILES, *settings)):
+        if path.exists():
+            raise IdentityError(f"{path} exists and is kept: choose another folder")

@@ -60,7 +60,8 @@ def load_inputs(config: PartyConfig, key_floor: int, tell: Tell = lambda _: None
     )
     if set(config.agree.methods) != {Method.SMC}:
         _check_groups(local, config)
-    tell(_renamed(local, config))
+    found = released_before(folder, local)
+    tell([ReleasedBefore(before, local.dataset, folder / LEDGER_FILE) for before in found])
     return local
 
 
@@ -92,12 +93,6 @@ def pinned_peer(config: PartyConfig) -> Peer:
             f"the certificate of {name} is not trusted yet: `cotally trust {config.folder} {name}-cert.pem`"
         )
     return peers[name]
-
-
-def _renamed(local: PartyInputs, config: PartyConfig) -> list[ReleasedBefore]:
-    """Return whether a name of the data set is new and what it has is not: new coins, and another copy of the same."""
-    found = released_before(config.folder, local)
-    return [ReleasedBefore(before, local.dataset, config.folder / LEDGER_FILE) for before in found]
 
 
 def _check_groups(local: PartyInputs, config: PartyConfig) -> None:

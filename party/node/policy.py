@@ -31,7 +31,7 @@ from party.records.ledger_entries import (
 from party.records.releases import check_release, release_of, released
 from party.records.run_entries import tables_of
 from party.records.tally import Dealings
-from party.settings.party import Acceptance, AlignmentBounds, LifeBounds, PartyConfig
+from party.settings.party import Acceptance, LifeBounds, PartyConfig
 from protocols.errors import InputError
 from protocols.jobs import Align, Crosstab, CrosstabTerms, Job, Predict, PredictionTerms, Receiver, Train
 from protocols.privacy.attack import Disclosure
@@ -153,7 +153,7 @@ def make_policy(
             case Train(terms):
                 return _terms_objection(config, terms)
             case Align():
-                return _alignment_objection(config.agree.alignments)
+                return None if config.agree.alignments.most_alignments else Objection("job", _NO_ALIGNMENT)
             case Predict(asked):
                 return _prediction_objection(config.agree, asked, initiates=initiates)
             case Crosstab(wanted):
@@ -172,10 +172,6 @@ def make_policy(
 
     judges = (by_settings, people, by_table, *remembered)
     return lambda job: next((flaw for judge in judges if (flaw := judge(job)) is not None), None)
-
-
-def _alignment_objection(bounds: AlignmentBounds) -> Objection | None:
-    return None if bounds.most_alignments else Objection("job", _NO_ALIGNMENT)
 
 
 def first_objection(agree: Acceptance, terms: Terms) -> Objection | None:

@@ -229,10 +229,19 @@ def heeding_cancels(
     A fault of the looking interrupts it too: once, by another thread.
     """
     over = threading.Event()
-    thread = threading.Thread(
-        target=_look, args=(folder, secret, at_work, interrupt, over), name="cancels", daemon=True
-    )
-    with beside(thread, over):
+
+    def look() -> None:
+        try:
+            with read_journal(folder, secret) as journal:
+                while not over.wait(CANCEL_LOOK_SECONDS):
+                    if (run := at_work()) is not None:
+                        journal.living(run)
+        except JournalError:
+            pass  # who plays the run reads the same journal, and says what is wrong with it
+        except Exception as error:  # noqa: BLE001  # a cancellation, or else nobody would look any more
+            interrupt(error)
+
+    with beside(threading.Thread(target=look, name="cancels", daemon=True), over):
         yield
 
 
@@ -245,24 +254,6 @@ def beside(thread: threading.Thread, over: threading.Event) -> Iterator[None]:
     finally:
         over.set()
         thread.join()
-
-
-def _look(
-    folder: Path,
-    secret: bytes,
-    at_work: Callable[[], str | None],
-    interrupt: Callable[[Exception], None],
-    over: threading.Event,
-) -> None:
-    try:
-        with read_journal(folder, secret) as journal:
-            while not over.wait(CANCEL_LOOK_SECONDS):
-                if (run := at_work()) is not None:
-                    journal.living(run)
-    except JournalError:
-        pass  # who plays the run reads the same journal, and says what is wrong with it
-    except Exception as error:  # noqa: BLE001  # a cancellation, or else nobody would look any more
-        interrupt(error)
 
 
 @dataclass(frozen=True)

@@ -23,15 +23,6 @@ _NOT_NOW = frozenset(
 _DAMAGE = (sqlite3.Error, UnicodeDecodeError, ValueError, KeyError, TypeError, AttributeError, RecursionError)
 
 
-def _primary_code(error: sqlite3.Error) -> int:
-    """Return SQLite's code of an error, without what is special about it; 0 where Python itself made the error."""
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF
-
-
-def _nothing(connection: sqlite3.Connection) -> None:
-    del connection
-
-
 def version_problem(path: Path, what: str, version: int, ours: int) -> str:
     """Say what to do about a file of another version than this program's."""
     if version < ours:
@@ -53,7 +44,7 @@ class DatabaseKind:
     error: Callable[[str], InputError]
     spoilt: Callable[[str], InputError]
 
-    def make(self, path: Path, fill: Callable[[sqlite3.Connection], object] = _nothing) -> None:
+    def make(self, path: Path, fill: Callable[[sqlite3.Connection], object] = lambda _: None) -> None:
         """Make a file with these tables: whole and on the disk, or not at all."""
         with self._empty() as connection:
             fill(connection)
@@ -100,7 +91,8 @@ class DatabaseKind:
         try:
             yield
         except _DAMAGE as error:
-            if isinstance(error, sqlite3.Error) and _primary_code(error) in _NOT_NOW:
+            # its code without what is special about it; 0 where Python itself made the error
+            if isinstance(error, sqlite3.Error) and getattr(error, "sqlite_errorcode", 0) & 0xFF in _NOT_NOW:
                 raise self.error(
                     f"{path} cannot be used now ({error}): see to space and rights on its disk, then start again"
                 ) from None

@@ -65,7 +65,7 @@ def _reader(hint: Any) -> Callable[[Any], Any]:  # noqa: PLR0911  # one return p
     origin, arguments = get_origin(hint), get_args(hint)
     inner = [_reader(each) for each in arguments if each not in (Ellipsis, NoneType)] if origin is not type else []
     if isinstance(hint, type) and is_dataclass(hint):
-        return _object_reader(hint)
+        return lambda content: hint(**fields_from_json(hint, content))
     if hint is bytes:
         return bytes.fromhex
     if isinstance(hint, type) and issubclass(hint, Fraction | StrEnum):
@@ -86,10 +86,6 @@ def _checked(kinds: tuple[type[Any], ...] | None, content: Any) -> Any:
     if kinds is not None and type(content) not in kinds:
         raise TypeError
     return content
-
-
-def _object_reader(kind: type[Any]) -> Callable[[Any], Any]:
-    return lambda content: kind(**fields_from_json(kind, content))
 
 
 def fields_from_json(kind: type[Any], content: Mapping[str, Any]) -> dict[str, Any]:

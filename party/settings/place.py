@@ -38,7 +38,8 @@ def _found(party: Path) -> Path:
         raise ConfigError(f"there is no {CONFIG_FILE} here: name the party, by its folder or its {CONFIG_FILE}")
     if not is_party_name(str(party)):
         return party
-    found = [path for path in _settings_here() if _name(path) == str(party)]
+    here = (Path(CONFIG_FILE), *sorted(Path().glob(f"*/{CONFIG_FILE}")))
+    found = [path for path in here if path.is_file() and _name(path) == str(party)]
     if len(found) == 1:
         return found[0]
     if found:
@@ -61,10 +62,6 @@ def _else(path: Path) -> str | None:
 def party_folder(party: Path) -> Path:
     """Return the folder of a party, in which its settings need not be yet."""
     return settings_file(party).parent
-
-
-def _settings_here() -> list[Path]:
-    return [path for path in (Path(CONFIG_FILE), *sorted(Path().glob(f"*/{CONFIG_FILE}"))) if path.is_file()]
 
 
 def _name(path: Path) -> object:

@@ -93,7 +93,7 @@ def _content(path: Path, text: str) -> dict[str, Any]:
     if _LONG_KEY.search(text):
         raise ConfigError(f"{path} has a key of more than {_MOST_PARTS} parts, and no setting has as many")
     try:
-        content = tomllib.loads(text, parse_float=_decimal)
+        content = tomllib.loads(text, parse_float=lambda number: Decimal(number.replace("_", "")))
         usual = _usual(content)
     except tomllib.TOMLDecodeError as error:
         problem = str(error)[:200]
@@ -106,10 +106,6 @@ def _content(path: Path, text: str) -> dict[str, Any]:
     if not usual:
         raise ConfigError(f"{path} {_NO_SETTING}")
     return content
-
-
-def _decimal(text: str) -> Decimal:
-    return Decimal(text.replace("_", ""))
 
 
 def _usual(value: object) -> bool:
@@ -302,7 +298,8 @@ class Section:
     def read(self, usual: D) -> D:
         """Return what is declared, with the values that stand here in the place of the usual ones."""
         values = {key: self.value(key, kind) for key, kind in kinds_of(type(usual)).items() if key in self._content}
-        parts = {name: self.read(part) for name, part in _parts(usual)}
+        fields_of = ((each.name, getattr(usual, each.name)) for each in fields(usual))  # type: ignore[arg-type]
+        parts = {name: self.read(part) for name, part in fields_of if is_dataclass(part)}
         return replace(usual, **values, **parts)  # type: ignore[type-var]
 
     def raw(self, key: str, default: object = REQUIRED) -> Any:  # the caller tells types apart
@@ -419,11 +416,6 @@ def keys_of(usual: object) -> dict[str, Key]:
                 name: replace(key, comment=each.metadata.get(name, key.comment)) for name, key in keys_of(value).items()
             }
     return keys
-
-
-def _parts(usual: Any) -> list[tuple[str, Any]]:
-    values = [(each.name, getattr(usual, each.name)) for each in fields(usual)]
-    return [(name, value) for name, value in values if is_dataclass(value)]
 
 
 def _has_control(text: str, allowed: Collection[str]) -> bool:

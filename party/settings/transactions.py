@@ -141,7 +141,9 @@ def _operators(
     follows = top.raw("rho") == SMALLEST
     makers: dict[int, Callable[[Fraction], Operator]]
     if kind == SelectASize.kind:
-        makers = {size: partial(SelectASize, size, _chances(top, str(size))) for size in _sizes(top, "chances")}
+        held = top.section("chances", None)
+        chances = {size: _exact_list(held, str(size), held.raw(str(size))) for size in _sizes(top, "chances")}
+        makers = {size: partial(SelectASize, size, chance) for size, chance in chances.items()}
     else:
         cutoff = top.integer("cutoff", 1, _LARGEST_SIZE)
         sizes = range(top.integer("largest_size", 0, _LARGEST_SIZE) + 1) if follows else _sizes(top, "rho")
@@ -184,11 +186,6 @@ def _by_size(top: Section, key: str) -> list[tuple[int, Fraction]]:
     top.raw(key)  # it must be there
     section = top.section(key, None)
     return [(size, read_exact(section, str(size), section.raw(str(size)))) for size in _sizes(top, key)]
-
-
-def _chances(top: Section, size: str) -> tuple[Fraction, ...]:
-    section = top.section("chances", None)
-    return _exact_list(section, size, section.raw(size))
 
 
 def _exact_list(section: Section, key: str, listed: object) -> tuple[Fraction, ...]:

@@ -5,7 +5,7 @@ What a cell means is a derived field, so that missing, rare and unseen cells go 
 Sums of grains are exact, and of equal ones the first wins, which products of chances would not give.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from importlib.metadata import version
 from xml.sax.saxutils import escape, quoteattr
@@ -37,7 +37,9 @@ def pmml_of(model: Exported) -> str:
     names = {index: f"{place} {reading.column}" for place, (index, reading) in enumerate(reads.items(), 1)}
     while {*names.values()} & {*columns, target}:
         names = {index: f"'{name}" for index, name in names.items()}
-    fields = [*map(_data_field, columns.values()), _field(target, values)]
+    listed = [_tag("Value", value=value) for value in values]
+    answer = _tag("DataField", *listed, name=target, optype="categorical", dataType="string")
+    fields = [*map(_data_field, columns.values()), answer]
     derived = [_derived(names[index], reading) for index, reading in reads.items()]
     mining = [_tag("MiningField", name=name) for name in columns]
     schema = _tag("MiningSchema", *mining, _tag("MiningField", name=target, usageType="target"))
@@ -65,11 +67,6 @@ def _text(text: str) -> str:
     if any(character < " " or "\ud800" <= character <= "\udfff" or character in "\ufffe\uffff" for character in text):
         raise InputError(f"{printable(text)!r} has a character that XML cannot hold: export it as python")
     return text
-
-
-def _field(name: str, values: Iterable[str]) -> str:
-    listed = [_tag("Value", value=value) for value in values]
-    return _tag("DataField", *listed, name=name, optype="categorical", dataType="string")
 
 
 def _data_field(reading: CellReading) -> str:

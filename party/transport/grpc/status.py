@@ -297,11 +297,8 @@ def page_from_wire(page: wire.Page) -> Page:
         legal = not page.end and least <= len(page.body) <= PAGE_BYTES
     end_of = page.ledger
     ledger = SignedHead(end_of.entries, end_of.digest, end_of.signature) if page.HasField("ledger") else None
-    if not legal or (ledger is not None and not _shows(page, ledger)):
+    if ledger is not None:  # it ends a message, and is not of an empty ledger
+        legal = legal and page.last and ledger.entries > 0 and is_signed_head(ledger)
+    if not legal:
         raise PeerError("the peer sent a page that no frame has")
     return Page(page.body, last=page.last, end=end, ledger=ledger)
-
-
-def _shows(page: wire.Page, ledger: SignedHead) -> bool:
-    """Return whether a page may show that a ledger leads so far: it ends a message, and the ledger is not empty."""
-    return page.last and ledger.entries > 0 and is_signed_head(ledger)
