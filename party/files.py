@@ -32,12 +32,7 @@ def write_atomically(path: Path, content: str | bytes) -> None:
 
 
 def write_new(path: Path, data: bytes, mode: int) -> None:
-    """Make a new file: whole and on the disk, or not at all.
-
-    Raises:
-        FileExistsError: It exists, and is left as it is.
-        OSError: It cannot be written.
-    """
+    """Make a new file, whole and on the disk, or raise `OSError`; one that exists is left as it is."""
     with new_file(path, data, mode):
         pass
 

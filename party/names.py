@@ -23,6 +23,17 @@ class Address:
     host: str
     port: int
 
+    @classmethod
+    def of(cls, text: str) -> "Address | None":
+        """Read `host:port`, where an IPv6 host stands in brackets; None of anything else."""
+        host, _, port = text.rpartition(":")
+        if host.startswith("[") and host.endswith("]"):
+            host = host[1:-1]
+        elif ":" in host:
+            return None
+        legal = host and port.isascii() and port.isdigit() and int(port[:6]) < 65_536
+        return cls(host, int(port[:6])) if legal else None
+
     def __str__(self) -> str:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 

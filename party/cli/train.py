@@ -23,7 +23,7 @@ from party.node.inputs import Tell, load_inputs, pinned_peer, with_workers
 from party.node.line import call_peer
 from party.node.players import Ended, FoundRules, Host, Matched, OnAgreed, Predicted, Tabulated, Trained
 from party.node.policy import check_job
-from party.node.runs import AwaitedRuns
+from party.node.runs import awaited_runs
 from party.node.session import Report, propose_job, run_session
 from party.records.journal import RunRecord, RunState, recorded_runs
 from party.records.run_entries import job_content
@@ -75,9 +75,9 @@ def command_train(arguments: argparse.Namespace) -> int:
             kept = KeptModel(lambda _: arguments.model)
 
             def meet(fresh: bool) -> Report:
-                awaited = AwaitedRuns(config.folder, local.secrets.coins, job)
+                check = awaited_runs(config.folder, local.secrets.coins, job)
                 progress.show(waiting(peer.name, address, config.node.patience))
-                with call_peer(config, identity, peer, awaited.check) as channel:
+                with call_peer(config, identity, peer, check) as channel:
                     on_matched = partial(announce_match, progress)
                     host = Host(progress.follow, on_agreed, kept, fresh, rows=rows, on_matched=on_matched)
                     return run_session(rows.local, config, held, channel, job, host)

@@ -23,11 +23,7 @@ from protocols.tables import Attribute, MissingCells, Table
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DataShare:
-    """What one party holds.
-
-    Attributes are in file order, without the class; the table has their codes and, last, those of the class if it is
-    held.
-    """
+    """What one party holds: attributes in file order, and a table of their codes, last those of the class if held."""
 
     ids: list[str]
     attributes: tuple[Attribute, ...]

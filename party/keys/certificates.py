@@ -105,18 +105,12 @@ class Peer:
         return other
 
     def check_signs_no_other(self) -> None:
-        """Refuse a certificate that may sign others: TLS trusts those as it trusts the pinned one.
-
-        Without that power, what TLS accepts under it is this very certificate, on every connection (FAULTS C1).
-        """
+        """Refuse a certificate that may sign others: TLS trusts those as it trusts the pinned one (FAULTS C1)."""
         _check_signs_no_other(self.certificate, f"the certificate of {self.name}")
 
 
 def fingerprint(certificate: x509.Certificate) -> str:
-    """Return the SHA-256 digest of a certificate's public key, in groups that two people can read to each other.
-
-    What is hashed is the SubjectPublicKeyInfo in DER, as in RFC 7469.
-    """
+    """Return the SHA-256 digest of a certificate's public key (RFC 7469), in groups that people read to each other."""
     try:
         key = certificate.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
     except ODD:

@@ -224,10 +224,7 @@ def _is_good(certificate: x509.Certificate, statement: bytes, signature: bytes) 
 
 
 def renew(folder: Path, hosts: Sequence[str] | None = None, *, clock: Clock = utc_now) -> Identity:
-    """Make a new certificate over a party's key, in the place of the one that it has, which may have expired.
-
-    Its hosts are those of the one before unless given.
-    """
+    """Make a new certificate over a party's key, in the place of the one that it has; the hosts stay unless given."""
     before = read_identity(folder)
     names = [general_name(host) for host in hosts or before.hosts]
     after = before.with_certificate(self_signed(before.key, before.name, names, clock()))
@@ -249,10 +246,7 @@ class Latest:
 
 
 def keep_renewed(folder: Path, peer: Peer) -> None:
-    """Keep the certificate that a peer has renewed, so that its dates and hosts are known here too.
-
-    NB: a party that shows an older one, which is still within its dates, changes nothing.
-    """
+    """Keep the certificate that a peer has renewed; one that shows an older one within its dates changes nothing."""
     known = load_peer(folder, peer.name)
     after = known.renewed_as(peer.certificate).certificate
     if after != known.certificate and after.not_valid_after_utc >= known.certificate.not_valid_after_utc:

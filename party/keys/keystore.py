@@ -55,10 +55,7 @@ def load_secret(folder: Path) -> bytes:
 
 
 def load_key(folder: Path, floor_bits: int) -> AnyKeyHolder:
-    """Return the holder of the party's key; only here is it known of which cipher it is.
-
-    No key may be weaker than the floor, as `KeyHolder.bits` measures it.
-    """
+    """Return the holder of the party's key, as strong as the floor; only here is it known of which cipher it is."""
     path = folder / PAILLIER_FILE
     n, p, q = _parse(path)
     if min(n, p, q) < 3:

@@ -79,11 +79,7 @@ def asking(ask: Ask) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class PassphraseSource:
-    """A place of passphrases.
-
-    A sealed file has its `name`. It gives a `new` passphrase to a folder that is sealed under an id, and can `get` or
-    `forget` it by that.
-    """
+    """A place that gives a passphrase to a folder that is sealed under an id; a sealed file has its `name`."""
 
     name: str
     new: Callable[[Path, str], str]

@@ -46,10 +46,7 @@ from protocols.two_party.secret import deduced
 
 @dataclass(frozen=True)
 class LeavingColumn:
-    """What a column became: each value with the records that hold it, and its group, None where it is sent plain.
-
-    `worth` is what it says of the class, None where that is not ours, and of the class itself.
-    """
+    """What a column became: values and who holds them, its group if disguised, what it says of our class."""
 
     name: str
     values: Mapping[str, int]
@@ -117,10 +114,7 @@ class Assessment:
 
 @dataclass(frozen=True)
 class OwnCopy:
-    """A copy of our table: what it discloses of each column, what its receiver reads, why `[agree]` refuses it.
-
-    `read` is None where the disguise hides nothing.
-    """
+    """A copy of our table: what it discloses of each column, what its receiver reads, why `[agree]` refuses it."""
 
     found: Findings
     read: Disclosure | None
@@ -215,12 +209,9 @@ def own_copy(local: PartyInputs, design: RelatedDesign, shown: Callable[[str], s
 
 
 def released_copy(config: PartyConfig, entries: Sequence[LedgerEntry], copy: CopyEntry) -> OwnCopy | None:
-    """Measure a copy that was sent; None where the table that was released is not here any more as it was.
-
-    The name of the data set in our settings may be another by now.
-    """
+    """Measure a copy that was sent; None where the table that was released is not here any more as it was."""
     try:
-        local = load_common(replace(config, data=replace(config.data, dataset=copy.dataset)), KEY_FLOOR)
+        local = _under_name(config, copy.dataset)
     except InputError:
         return None
     names = [attribute.name for attribute in local.table.attributes]
@@ -234,16 +225,12 @@ def released_copy(config: PartyConfig, entries: Sequence[LedgerEntry], copy: Cop
 
 
 def released_follows(config: PartyConfig, run: FinishedRun, model: KeptResult) -> Follows | None:
-    """Return what follows for certain from a tree alone; None of all else, and where the table is not here as it was.
-
-    The name of the data set in our settings may be another by now.
-    """
+    """Return what follows for certain from a tree alone; None of all else, or where the table is another now."""
     terms, nothing = run.begun.agreed, RelatedDesign((), (), Fraction(1))
     if not terms.opens_tree or not isinstance(model, Tree):
         return None
     try:
-        named = replace(config, data=replace(config.data, dataset=run.begun.dataset))
-        local = load_common(named, KEY_FLOOR).bringing(terms)
+        local = _under_name(config, run.begun.dataset).bringing(terms)
     except InputError:
         return None
     ours, theirs = run.begun.tables
@@ -251,6 +238,11 @@ def released_follows(config: PartyConfig, run: FinishedRun, model: KeptResult) -
         return None
     agreed = Agreement(terms, model.schema, run.peer.name, nothing, nothing, theirs)
     return deduced(local, agreed, model)
+
+
+def _under_name(config: PartyConfig, dataset: str) -> PartyInputs:
+    """Read our table under the name by which it was released: that in our settings may be another by now."""
+    return load_common(replace(config, data=replace(config.data, dataset=dataset)), KEY_FLOOR)
 
 
 def past_before(local: PartyInputs, folder: Path) -> Past:
@@ -318,37 +310,36 @@ def supposed_run(local: PartyInputs, terms: Terms, supposed: Supposed) -> Sizes:
 def assess(local: PartyInputs, config: PartyConfig, terms: Terms, supposed: Supposed) -> Assessment:
     """Say what a run would reveal, and whether our bounds allow it, once `check_job` has passed."""
     sizes = supposed_run(local, terms, supposed)
-    (own, peer), domains, classes, records = sizes.sides, sizes.domains, sizes.classes, sizes.records
-    train = training_records(records, terms)
-    most = most_counts(domains, classes, train, terms, supposed.splits)
-    bits = most_tree_bits(domains, classes, records, terms)
-    found = Assessment(
-        terms,
-        most,
-        None,
-        records=train,
-        tests=records - train,
-        columns=len(domains),
-        classes=classes,
-        bits=bits,
-        room=room_for_levels(domains, classes, records, terms),
-        holds_class=local.holds_class,
-        rarest=_rarest(local),
-    )
+    (own, peer), records = sizes.sides, sizes.records
+    found = _assessed(terms, sizes.domains, sizes.classes, records, supposed.splits)
+    found = replace(found, tests=records - found.records, holds_class=local.holds_class)
+    if local.holds_class:
+        held = np.bincount(local.table.codes[:, -1], minlength=local.table.attributes[-1].size)
+        found = replace(found, rarest=float(held.min() / max(1, held.sum())))
     try:
-        found = replace(found, noise=spendings(terms, len(own), len(peer), train, alone=local.holds_class))
+        found = replace(found, noise=spendings(terms, len(own), len(peer), found.records, alone=local.holds_class))
         likely = guess_rules(local, terms, supposed.records).counts if isinstance(terms, MiningTerms) else None
         found = replace(found, likely=likely, seen=seen_of_alike(local, terms, records) if own else None)
     except InputError as error:
         return replace(found, flaw=error)
-    return replace(found, flaw=used_up(local, config, terms, bits))
+    return replace(found, flaw=used_up(local, config, terms, found.bits))
 
 
-def _rarest(local: PartyInputs) -> float:
-    if not local.holds_class:
-        return 0.0
-    held = np.bincount(local.table.codes[:, -1], minlength=local.table.attributes[-1].size)
-    return float(held.min() / max(1, held.sum()))
+def _assessed(
+    terms: Terms, domains: Sequence[int], classes: int, records: int, splits: int | None = None
+) -> Assessment:
+    """Return what follows from the sizes of a run alone."""
+    train = training_records(records, terms)
+    return Assessment(
+        terms,
+        most_counts(domains, classes, train, terms, splits),
+        likely=None,
+        records=train,
+        columns=len(domains),
+        classes=classes,
+        bits=most_tree_bits(domains, classes, records, terms),
+        room=room_for_levels(domains, classes, records, terms),
+    )
 
 
 def assess_job(local: PartyInputs, config: PartyConfig, terms: Terms, supposed: Supposed) -> Assessment:
@@ -368,28 +359,15 @@ def assess_finished(run: FinishedRun, party: str, model: KeptResult) -> Assessme
     domains = [attribute.size for attribute in columns]
     classes = 1 if isinstance(model, JointItemsets) else model.schema.classes
     own = sum(attribute.party == party for attribute in columns)
-    train = training_records(run.begun.records, terms)
-    return Assessment(
-        terms,
-        most_counts(domains, classes, train, terms),
-        likely=None,
-        records=train,
-        columns=len(domains),
-        classes=classes,
-        noise=spendings(terms, own, len(columns) - own, train, alone=owners == (party,)),
-        bits=most_tree_bits(domains, classes, run.begun.records, terms),
-        room=room_for_levels(domains, classes, run.begun.records, terms),
-        holds_class=owners == (party,),
-    )
+    found, holds = _assessed(terms, domains, classes, run.begun.records), owners == (party,)
+    noise = spendings(terms, own, len(columns) - own, found.records, alone=holds)
+    return replace(found, noise=noise, holds_class=holds)
 
 
 def spendings(
     terms: Terms, own: int, peer: int, train: int, *, alone: bool
 ) -> tuple[Spending, Spending] | TreeSpending | None:
-    """Return what each side would spend, with this many columns, ours first, or either on a tree alone.
-
-    The class is ours `alone`, or the peer's.
-    """
+    """Return what each side would spend, ours first, or either on a tree; the class is ours `alone`, or the peer's."""
     if terms.noise is None or terms.levels is None:
         return None
     if terms.hides_counts:
@@ -401,10 +379,7 @@ def spendings(
 
 
 def used_up(local: PartyInputs, config: PartyConfig, terms: Terms, bits: int | None = None) -> InputError | None:
-    """Return why our bounds over the life of a data set leave no run on these terms; None if they leave one.
-
-    Its tree may reveal this many bits at most; None for any.
-    """
+    """Return why our bounds over the life of a data set leave no run on these terms, with a tree of these bits."""
     bounds, records = config.agree.life, len(local.records)
     if not has_ledger(config.folder):
         objection = object_to_bits(bounds, records, Fraction(0), Fraction(bits or 0))

@@ -6,6 +6,7 @@ A new kind of job is a case of `Job`, a player here with what it ends with, and 
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from party.data.ids import NO_LOOK, IdLook, look_of
 from party.models.any_file import KeptModel
@@ -22,7 +23,7 @@ from party.records.predictions import PredictionEntries
 from party.records.releases import Memory
 from party.records.run_entries import CrosstabEntries, RunEntries, note_columns, recorded_answers
 from party.settings.party import PartyConfig
-from party.transport.channel import Channel, Watchers, drive
+from party.transport.channel import PagedChannel, Watchers, drive
 from protocols.errors import DisagreementError
 from protocols.facts import AlignmentFact, ComparedFact
 from protocols.jobs import Align, Crosstab, CrosstabTerms, Job, Predict, PredictionTerms, Receiver, Train
@@ -33,7 +34,6 @@ from protocols.secret_tree.bits import Follows
 from protocols.terms import Terms
 from protocols.two_party.agreement import Agreement, Objection, Opening, Policy, agree_again, agree_on_training
 from protocols.two_party.alignment import Aligned, Overlap, align, are_to_align
-from protocols.two_party.copies import Leaving
 from protocols.two_party.crosstab import Crossed, agree_on_crosstab, count_crosstab
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.itemsets import FoundTogether, find_itemsets
@@ -142,7 +142,7 @@ class Session:
     account: Account
     approvals: Approvals
     comparisons: Comparisons
-    channel: Channel
+    channel: PagedChannel
     runs: SessionRuns
     show_heads: Callable[[], None]
 
@@ -226,13 +226,7 @@ def _train(terms: Terms, opening: Opening, session: Session) -> Trained | FoundR
 
     watch = Watchers(session.host.on_progress, pages.note, save)
     keep = nothing if session.host.kept is None else session.host.kept.keep
-
-    def record(leaving: Leaving) -> None:
-        memory.note(agreed, leaving)
-
-    def judge_copy(copy: bytes) -> Objection | None:
-        return memory.judge_copy(agreed, copy)
-
+    record, judge_copy = partial(memory.note, agreed), partial(memory.judge_copy, agreed)
     ended: Trained | FoundRules
     if terms.rules is None:
         outcome = drive(training_role(local, agreed, judge_copy, keep, record, kept), channel, watch)

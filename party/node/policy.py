@@ -7,7 +7,7 @@ asks for the same counts, and gets the same numbers.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
@@ -199,29 +199,20 @@ def first_objection(agree: Acceptance, terms: Terms) -> Objection | None:
         way = f'{cures["noise"]}, or epsilon = "any" under [agree]'
         bound = "our [agree] epsilon, which is a number, bounds runs with noise alone"
         unwelcome = Objection("noise", f"the job has no noise, and {bound}{way}")
-    return (
-        unwelcome
-        or _sets_objection(agree, terms)
-        or _unbounded_objection(agree, terms)
-        or _exact_counts_objection(agree, terms)
-    )
+    return unwelcome or _sets_objection(agree, terms) or _counts_objection(agree, terms)
 
 
-def _unbounded_objection(agree: Acceptance, terms: Terms) -> Objection | None:
-    """Object to noise that takes the place of other bounds of ours, if no epsilon of ours bounds it."""
-    excuses = terms.noises_tree or not agree.exact_counts
-    if terms.noise is None or agree.epsilon is not None or not excuses:
-        return None
-    return _unbounded(terms.epsilon)
+def _counts_objection(agree: Acceptance, terms: Terms) -> Objection | None:
+    """Object to noise in place of other bounds of ours, if no epsilon of ours bounds it, and to counts without any."""
+    if terms.noise is not None:
+        excuses = terms.noises_tree or not agree.exact_counts
+        return _unbounded(terms.epsilon) if agree.epsilon is None and excuses else None
+    shows_none = terms.reveal is Reveal.TREE  # a tree mined without noise is bounded by no bits
+    return None if agree.exact_counts or shows_none else Objection("reveal", _NO_EXACT_COUNTS)
 
 
 def _unbounded(epsilon: Fraction | None) -> Objection:
     return Objection("noise", f"the job asks for noise = {NOISE.text(epsilon)}: {_NO_EPSILON}")
-
-
-def _exact_counts_objection(agree: Acceptance, terms: Terms) -> Objection | None:
-    shows_none = terms.reveal is Reveal.TREE or terms.noise is not None  # a tree mined without it is bounded by no bits
-    return None if agree.exact_counts or shows_none else Objection("reveal", _NO_EXACT_COUNTS)
 
 
 def _sets_objection(agree: Acceptance, terms: Terms) -> Objection | None:
@@ -330,9 +321,8 @@ def _crosstab_objection(config: PartyConfig, terms: CrosstabTerms, *, initiates:
         return flaw
     if terms.noise is None:
         return None if agree.exact_counts else Objection("reveal", _NO_EXACT_TABLE)
-    return (
-        None if agree.epsilon is not None else _unbounded(terms.noise)
-    )  # no run of `most_runs`: epsilon alone bounds it
+    # no run of `most_runs`: epsilon alone bounds it
+    return None if agree.epsilon is not None else _unbounded(terms.noise)
 
 
 def _is_noisy_enough(agree: Acceptance, epsilon: Fraction | None) -> bool:
@@ -422,18 +412,17 @@ class Account:
 
     def judge(self, agreed: Agreement) -> Objection | None:
         """Object to a run that could reveal more exact counts, or reveal more bits, than are left."""
-        if (
-            flaw := self._too_many_bits(agreed) or self._opened_too_often(agreed)
-        ) is not None or self.bounds.most_counts is None:
+        flaw = self._too_many_bits(agreed) or self._opened_too_often(agreed)
+        if flaw is not None or self.bounds.most_counts is None:
             return flaw
-        key, dealings = reveal_key_text(agreed.terms), self._dealings()
-        ended = key in dealings.finished
-        if not ended:
-            dealings = self._dealings(
-                but=key
-            )  # what a run revealed that has not ended is part of the most that it reveals
+        key, dealings, most = reveal_key_text(agreed.terms), self._dealings(), 0
+        if key not in dealings.finished:  # what a run revealed that has not ended is part of the most that it reveals
+            dealings = self._dealings(but=key)
+            domains = [attribute.size for attribute in agreed.learning.schema.attributes]
+            train = training_records(len(self.local.records), agreed.terms)
+            most = most_counts(domains, agreed.schema.classes, train, agreed.terms)
         cure = "ask for a smaller omega or max_depth or a larger min_leaf"
-        return self._too_many_counts(dealings.revealed.counts, 0 if ended else self._most(agreed), cure)
+        return self._too_many_counts(dealings.revealed.counts, most, cure)
 
     def _too_many_counts(self, before: int, follow: int, cure: str) -> Objection | None:
         most = self.bounds.most_counts
@@ -449,7 +438,11 @@ class Account:
     def judge_crosstab(self, agreed: Crossed) -> Objection | None:
         """Object to a table that was opened too often for nothing, or to one that is exact and one too many."""
         dealings, question = self._dealings(), agreed.question
-        about = [said.counts for said in self._crosstabs() if said.question == question]
+        about = [
+            said.counts
+            for said in noted(self.ledger.entries(), CrosstabEntry, self.local.dataset)
+            if said.question == question
+        ]
         if any(counts is not None for counts in about):
             return None
         if len(about) >= MOST_OPENINGS:
@@ -457,13 +450,9 @@ class Account:
         if agreed.terms.noise is not None:
             return None
         follow = 0 if question in dealings.crosstabs else agreed.cells
-        flaw = self._unlisted() or self._too_many_counts(
-            dealings.revealed.counts, follow, "ask for a table of fewer values"
-        )
+        cure = "ask for a table of fewer values"
+        flaw = self._unlisted() or self._too_many_counts(dealings.revealed.counts, follow, cure)
         return flaw or self._too_many_runs(question.hex())
-
-    def _crosstabs(self) -> Iterator[CrosstabEntry]:
-        return (said for said in noted(self.ledger.entries(), CrosstabEntry, self.local.dataset))
 
     def _too_many_bits(self, agreed: Agreement) -> Objection | None:
         allowance = Allowance.of(agreed.learning.schema, agreed.terms, len(self.local.records))
@@ -510,13 +499,6 @@ class Account:
         if most is None or terms.model not in dealings.trees:
             return None
         return floor((most - dealings.bits) / dealings.bits_of_answer(terms.model, terms.probabilities))
-
-    def _most(self, agreed: Agreement) -> int:
-        domains = [attribute.size for attribute in agreed.learning.schema.attributes]
-        return most_counts(domains, agreed.schema.classes, self._train(agreed.terms), agreed.terms)
-
-    def _train(self, terms: Terms) -> int:
-        return training_records(len(self.local.records), terms)
 
     def _dealings(self, but: str | None = None) -> Dealings:
         """Add up what was revealed in all runs but those that ask for this: a data set has one peer, under any key."""

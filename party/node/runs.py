@@ -256,24 +256,18 @@ def beside(thread: threading.Thread, over: threading.Event) -> Iterator[None]:
         thread.join()
 
 
-@dataclass(frozen=True)
-class AwaitedRuns:
-    """The runs that a process which calls its peer may be about to go on with."""
+def awaited_runs(folder: Path, secret: bytes, job: Job) -> Callable[[], None]:
+    """Return a check that nobody has since cancelled a run that a process which calls its peer may go on with."""
+    content = job_content(job)
 
-    folder: Path
-    secret: bytes = field(repr=False)
-    job: Job
-    _open: frozenset[str] = field(init=False)
+    def are_open() -> dict[str, bool]:
+        return {each.run: each.is_open for each in recorded_runs(folder, secret) if each.job == content}
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_open", frozenset(each.run for each in self._runs() if each.is_open))
+    before = are_open()
 
-    def check(self) -> None:
-        """Make sure that none of them was cancelled since."""
-        for each in self._runs():
-            if each.run in self._open and not each.is_open:
-                raise cancelled_here(each.run)
+    def check() -> None:
+        for run, is_open in are_open().items():
+            if before.get(run) and not is_open:
+                raise cancelled_here(run)
 
-    def _runs(self) -> list[RunRecord]:
-        content = job_content(self.job)
-        return [each for each in recorded_runs(self.folder, self.secret) if each.job == content]
+    return check

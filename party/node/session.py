@@ -18,7 +18,7 @@ from party.records.journal import open_journal
 from party.records.ledger import PeerEntries, PeerName, open_ledger
 from party.records.releases import Memory
 from party.settings.party import PartyConfig
-from party.transport.channel import Channel, Traffic, drive
+from party.transport.channel import PagedChannel, Traffic, drive
 from protocols.jobs import Job
 from protocols.messages import SignedHead
 from protocols.role import Phase, Progress, Role
@@ -69,7 +69,7 @@ def run_session(
     local: PartyInputs,
     config: PartyConfig,
     held: FolderLock,
-    channel: Channel,
+    channel: PagedChannel,
     job: Job | None,
     host: Host = NOBODY,
 ) -> Report:
@@ -161,7 +161,7 @@ def _head_signing(config: PartyConfig, peer: str) -> HeadSigning:
     )
 
 
-def _opened(local: PartyInputs, policy: Policy, channel: Channel, job: Job | None) -> Opening:
+def _opened(local: PartyInputs, policy: Policy, channel: PagedChannel, job: Job | None) -> Opening:
     """Propose a job, or answer the peer's."""
     nonce = secrets.token_bytes(32)
     if job is None:
@@ -169,7 +169,7 @@ def _opened(local: PartyInputs, policy: Policy, channel: Channel, job: Job | Non
     return drive(propose(local, job, policy, channel.peer, nonce), channel)
 
 
-def propose_job(party: str, channel: Channel, job: Job) -> None:
+def propose_job(party: str, channel: PagedChannel, job: Job) -> None:
     """Propose a job to the peer and end, without data of ours: the error is what the peer answers.
 
     Raises:

@@ -54,10 +54,7 @@ def finished_run(entries: Iterable[LedgerEntry], digest: bytes) -> FinishedRun |
 
 
 def runs_alike(entries: Iterable[LedgerEntry], run: FinishedRun) -> list[FinishedRun]:
-    """Return the finished runs that differ from this one in method and window alone, of each such pair the last.
-
-    They are of the same people and data set with the same peer; `smc` has no theta, all others have the same.
-    """
+    """Return the finished runs like this one but for method and window, of each such pair the last."""
     found: dict[tuple[object, object], FinishedRun] = {}
     for own in _by_run(entries):
         begun, models = _of_kind(own, kinds.RunEntry), _of_kind(own, kinds.ModelEntry)

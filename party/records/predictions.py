@@ -90,10 +90,7 @@ class PredictionEntries:
         return self._overdrawn(len(now.keys() - alike)) if asked else None
 
     def _trained_on(self, asked: Set[str]) -> Objection | None:
-        """Object to answering about people of the table that made the model; both sides know who they are.
-
-        They are those whose rows we bring, if ours is still the table of that run.
-        """
+        """Object to answers about people of the table that made the model: who they are, both sides know."""
         if not asked:
             return None
         table, runs, was_made = self.local.digest(b"contents"), set[str](), False

@@ -295,10 +295,7 @@ def check_release(folder: Path, release: Release) -> None:
 
 
 def record_release(pages: PeerEntries, release: Release) -> None:
-    """Note a release durably, before anything that depends on it leaves.
-
-    Nobody else reads, checks or notes in the ledger meanwhile.
-    """
+    """Note a release durably, before anything that depends on it leaves; nobody else uses the ledger meanwhile."""
     known = _noted(pages, release.dataset)
     _check(release, known, pages.ledger.path)
     new = {name: value for name, value in release.fields.items() if name not in known}
@@ -347,10 +344,7 @@ class Memory:
         return Objection(field, f"our {_refused(release, known, changed, self.pages.ledger.path)}")
 
     def judge(self, agreed: Agreement) -> Objection | None:
-        """Return the first thing that the peer brings and that differs from before, named without its content.
-
-        If there is none, "noise" where the run would spend more than the budget has left.
-        """
+        """Object to what the peer brings otherwise than before, or to a run that spends more than is left."""
         release = self._release(agreed)
         return self._objection(release) or self._overspent(release)
 

@@ -86,10 +86,7 @@ _PROPOSALS = (
 
 @dataclass(frozen=True)
 class DraftQuestion:
-    """A column of a new survey.
-
-    Edges of its bins are numbers in text; empty where it has none.
-    """
+    """A column of a new survey; `edges` of its bins, if it has some, are numbers in text."""
 
     name: str
     text: str

@@ -120,11 +120,6 @@ def usual_impurity(reveal: Reveal, noise: Fraction | None) -> Impurity:
     return Impurity.GINI if of_noise else Impurity.INFORMATION_GAIN
 
 
-def usual_splits(method: Method, reveal: Reveal) -> Splits:
-    """Return what may split a node, where a job names nothing: two-way splits, but of jobs that reveal counts."""
-    return Splits.TWO_WAY if reveal is Reveal.TREE and method is not Method.RANDOMIZED else Splits.VALUES
-
-
 def job_keys() -> Declared:
     """Return the keys of a job, of any learner; what is usual stays open where it follows from other keys."""
     kinds = {"learner": Pick(Learner)} | {_key(name): kind for name, kind in kinds_of(Terms).items()}
@@ -233,5 +228,5 @@ def _usual_of_trees(job: Section, usual: Mapping[str, Any], people: int) -> dict
         "max_depth": usual_depth(reveal),
         "min_leaf": usual_leaf(reveal, noise, people, leaves),
         "impurity": usual_impurity(reveal, noise),
-        "splits": usual_splits(method, reveal),
+        "splits": Splits.TWO_WAY if reveal is Reveal.TREE and method is not Method.RANDOMIZED else Splits.VALUES,
     }

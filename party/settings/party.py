@@ -172,11 +172,6 @@ def _read_node(section: Section, name: str) -> NodeSettings:
     return node
 
 
-def _read_predict(section: Section, folder: Path) -> PredictSettings:
-    rows, model = section.values(PREDICT).values()
-    return PredictSettings(None if rows is None else folder / rows, folder / model)
-
-
 T = TypeVar("T")
 
 HERE = "local"
@@ -335,6 +330,7 @@ def read_party_config(path: Path, key_floor: int = KEY_FLOOR) -> PartyConfig:
     top = read_toml(path, ("name", "data", "columns", "disguise", "agree", "node", "compute", "predict"))
     name = read_party_name(top, "name", top.text("name"))
     data = _data(top)
+    rows, model = top.section("predict", PREDICT).values(PREDICT).values()
     return PartyConfig(
         path=path,
         name=name,
@@ -344,7 +340,7 @@ def read_party_config(path: Path, key_floor: int = KEY_FLOOR) -> PartyConfig:
         agree=_acceptance(top.section("agree", keys_of(USUAL_AGREE), GONE_SETTINGS["agree"]), key_floor),
         node=_read_node(top.section("node", NODE), name),
         compute=_compute(top),
-        predict=_read_predict(top.section("predict", PREDICT), path.parent),
+        predict=PredictSettings(None if rows is None else path.parent / rows, path.parent / model),
     )
 
 

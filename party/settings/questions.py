@@ -31,11 +31,7 @@ Domains = Mapping[str, Domain]
 
 @dataclass(frozen=True)
 class GroupEntry:
-    """A group as it is declared.
-
-    `joint` has the chance of each combination of personal answers, the last column's fastest; empty if they are
-    independent.
-    """
+    """A group as it is declared; `joint` are chances of combinations of personal answers, the last column's fastest."""
 
     columns: tuple[str, ...]
     kind: Kind

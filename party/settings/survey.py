@@ -14,6 +14,7 @@ from party.names import odds_words
 from party.settings.domains import Domain, read_domains, unwritable
 from party.settings.questions import check_known, read_groups, read_questions
 from party.settings.toml import BLANKS, Section, read_toml
+from protocols.kinds import Flag
 from protocols.privacy.loss import shared_coins, too_strong
 from protocols.randomized_response.design import Design
 from protocols.survey.responses import survey_schema
@@ -93,7 +94,7 @@ def read_design(path: Path | str) -> Questionnaire:
         domains=tuple(domains.values()),
         class_name=class_name,
         id_column=id_column,
-        keep_id=top.flag("keep_id", default=False),
+        keep_id=top.value("keep_id", Flag(), default=False),
         design=design,
         group_names=tuple(groups),
         controls=_controls(top, domains, design),
@@ -110,10 +111,7 @@ def need_groups(questionnaire: Questionnaire) -> None:
 
 
 def _check_odds(top: Section, names: tuple[str, ...], design: Design) -> None:
-    """Refuse, where the file bounds the odds of an answer, a question that passes them and questions that share a coin.
-
-    Of a shared coin a collector reads more than each question says, and by which answers is not known before.
-    """
+    """Refuse, where the file bounds odds, a question that passes them, and shared coins, of which more can be read."""
     bound = top.raw("odds", None)
     if bound is None:
         return

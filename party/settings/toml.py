@@ -138,10 +138,7 @@ class Read:
 
 @dataclass(frozen=True)
 class Key:
-    """What is declared of a key: its kind with the range, its usual value, and what the template says of it.
-
-    A `sample` is for the template where no value is usual.
-    """
+    """What is declared of a key: its kind, its usual value or else a sample, and what the template says of it."""
 
     kind: ValueKind | Read
     usual: Any = None
@@ -239,14 +236,9 @@ class Section:
             self._check_choice(key, item, options or ())
         return tuple(value)
 
-    def flag(self, key: str, *, default: bool) -> bool:
-        """Return true or false."""
-        value: bool = self._get(key, (bool,), default)
-        return value
-
-    def integer(self, key: str, low: int, high: int, default: int | _Required = REQUIRED) -> int:
+    def integer(self, key: str, low: int, high: int) -> int:
         """Return an integer in `low .. high`."""
-        value: int = self._get(key, (int,), default)
+        value: int = self._get(key, (int,), REQUIRED)
         if not low <= value <= high:
             raise self.error(key, f"must be an integer from {low} to {high}")
         return value
@@ -364,7 +356,7 @@ def toml_file(tables: Mapping[str, Mapping[str, object]]) -> str:
     lines = []
     for table, content in tables.items():
         lines += [f"[{table}]"] if table else []
-        lines += [f"{_bare(key)} = {_plain(value)}" for key, value in content.items() if value is not None]
+        lines += [f"{_bare(key)} = {_written(value)}" for key, value in content.items() if value is not None]
     return "\n".join(lines) + "\n"
 
 
@@ -372,32 +364,22 @@ def _bare(key: str) -> str:
     return key if re.fullmatch("[A-Za-z0-9_-]+", key) else toml_text(key)
 
 
-def _plain(value: object) -> str:
+def _written(value: object) -> str:
     match value:
-        case bool() | int():
+        case bool() | int() | Fraction(denominator=1):
             return str(value).lower()
         case Mapping():
-            parts = (f"{_bare(key)} = {_plain(each)}" for key, each in value.items() if each is not None)
+            parts = (f"{_bare(key)} = {_written(each)}" for key, each in value.items() if each is not None)
             return f"{{ {', '.join(parts)} }}"
         case list() | tuple():
-            return f"[{', '.join(map(_plain, value))}]"
+            return f"[{', '.join(map(_written, value))}]"
         case _:
             return toml_text(str(value))
 
 
 def toml_value(kind: ValueKind | Read, value: object) -> str:
     """Return a value of this kind as TOML has it."""
-    match value:
-        case None:
-            return toml_text(str(kind.word))
-        case bool():
-            return str(value).lower()
-        case int() | Fraction(denominator=1):
-            return str(value)
-        case tuple():
-            return f"[{', '.join(toml_text(str(each)) for each in value)}]"
-        case _:
-            return toml_text(str(value))
+    return _written(kind.word if value is None else value)
 
 
 def keys_of(usual: object) -> dict[str, Key]:
@@ -427,15 +409,12 @@ def address(lowest_port: int) -> Read:
     """Return the kind of an address."""
 
     def read(section: Section, key: str) -> Address:
-        host, _, port = section.text(key).rpartition(":")
-        if host.startswith("[") and host.endswith("]"):
-            host = host[1:-1]
-        elif ":" in host:
-            host = ""
-        legal = host and host.isascii() and not any(c.isspace() or c in "/[]" for c in host)
-        if not (legal and port.isascii() and port.isdigit() and lowest_port <= int(port[:6]) <= 65535):
+        found = Address.of(section.text(key))
+        host = "" if found is None else found.host
+        legal = host.isascii() and not any(c.isspace() or c in "/[]" for c in host)
+        if found is None or not legal or found.port < lowest_port:
             raise section.error(key, 'must be host and port, such as "bob.example.org:7071"')
-        return Address(host, int(port))
+        return found
 
     return Read(read, "host and port")
 

@@ -15,7 +15,7 @@ from party.keys.certificates import Peer, utc_now
 from party.names import Address
 from party.node.metrics import NumbersByLabel
 from party.records.ledger import entries_said
-from party.transport.channel import Channel, Traffic
+from party.transport.channel import PagedChannel, Traffic
 from protocols.errors import CotallyError, InputError, NotApprovedError
 from protocols.role import Phase, Progress
 
@@ -51,7 +51,7 @@ class Watched:
         return follow
 
     @contextmanager
-    def session(self, channel: Channel) -> Iterator[None]:
+    def session(self, channel: PagedChannel) -> Iterator[None]:
         """Count a session by how it ends, unless it ends because the node does."""
         self._traffic = (*self._bytes(), channel.traffic)
         try:

@@ -1,1 +1,1 @@
-"""How messages reach a peer: a `Channel` carries one session, `drive` runs a role over it; gRPC stays in `grpc`."""
+"""How messages reach a peer: a channel carries one session, `drive` runs a role over it; gRPC stays in `grpc`."""

@@ -90,48 +90,14 @@ class LedgerEnds(Protocol):
         ...
 
 
-class Channel(Protocol):
-    """One session with one peer, of this name and certificate (in memory there is none).
-
-    `ends` are shown and seen from when they are set.
-    `send`, `receive` and `check` raise `PeerLostError`, `PeerStoppedError`, or another `PeerError` for what the wire
-    does not allow. `close` returns when the peer has everything that was sent. `stop` sends the peer why we end, and
-    raises nothing. `interrupt` may be called by another thread: what waits then raises that error.
-    """
-
-    peer: str
-    fingerprint: str
-    traffic: Traffic
-    recording: Recording | None
-    ends: LedgerEnds | None
-
-    def send(self, message: Message) -> None:
-        """Queue a message; another thread delivers it, page by page."""
-        ...
-
-    def receive(self, kind: type[M]) -> M:
-        """Wait for the peer's next message, which must be of this kind."""
-        ...
-
-    def check(self) -> None:
-        """Make sure that the session goes on, while we do other things than to send or to receive."""
-        ...
-
-    def stop(self, reason: Reason) -> None:
-        """End the session without finishing it."""
-        ...
-
-    def interrupt(self, error: Exception) -> None:
-        """Let what waits to send or to receive raise this error."""
-        ...
-
-    def close(self) -> None:
-        """End the session in good order."""
-        ...
-
-
 class PagedChannel(ABC):
-    """A channel over two queues of pages, whose pages somebody else moves."""
+    """One session with one peer, of this name and certificate (in memory there is none), over two queues of pages.
+
+    Somebody else moves the pages. `ends` are shown and seen from when they are set. `send`, `receive` and `check` raise
+    `PeerLostError`, `PeerStoppedError`, or another `PeerError` for what the wire does not allow. `close` returns when
+    the peer has everything that was sent. `stop` sends the peer why we end, and raises nothing. `interrupt` may be
+    called by another thread: what waits then raises that error.
+    """
 
     def __init__(self, peer: str, outgoing: Pages, incoming: Pages, silence: float, fingerprint: str = "") -> None:
         self.peer = peer
@@ -260,7 +226,7 @@ class Watchers:
 NO_WATCHERS: Final = Watchers()
 
 
-def drive(role: Role[T], channel: Channel, watch: Watchers = NO_WATCHERS) -> T:
+def drive(role: Role[T], channel: PagedChannel, watch: Watchers = NO_WATCHERS) -> T:
     """Run a role and return its result; the peer hears why it ended early, except of a disagreement it must receive."""
     try:
         return _run(role, channel, watch)
@@ -275,7 +241,7 @@ def drive(role: Role[T], channel: Channel, watch: Watchers = NO_WATCHERS) -> T:
         role.close()
 
 
-def _run(role: Role[T], channel: Channel, watch: Watchers) -> T:
+def _run(role: Role[T], channel: PagedChannel, watch: Watchers) -> T:
     answer: Any = None
     while True:
         try:

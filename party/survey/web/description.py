@@ -28,11 +28,7 @@ STATEMENTS: Final = (Kind.CROSSWISE.value, Kind.TRIANGULAR.value)
 
 @dataclass(frozen=True)
 class PageQuestion:
-    """A column as its respondent meets it.
-
-    There is no `personal` question where the page draws its answer: `drawn` are then whole numbers in proportion to its
-    chances.
-    """
+    """A column as its respondent meets it; where the page draws the personal answer, `drawn` are whole chances."""
 
     column: int
     text: str

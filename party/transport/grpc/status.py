@@ -238,14 +238,10 @@ def other_version(peer: str, theirs: str, spoken: Versions) -> PeerError:
 
 def split_address(address: str) -> tuple[str, int]:
     """Split `host:port`, where an IPv6 host stands in brackets."""
-    host, _, port = address.rpartition(":")
-    if host.startswith("[") and host.endswith("]"):
-        host = host[1:-1]
-    elif ":" in host:
-        host = ""
-    if not (host and port.isascii() and port.isdigit() and int(port) < 65_536):
+    found = Address.of(address)
+    if found is None:
         raise ConfigError(f"{address!r} is not an address: it must be host:port, port 0 to 65535")
-    return host, int(port)
+    return found.host, found.port
 
 
 def bound_address(address: str, bind: Callable[[str], int]) -> str:
