@@ -63,11 +63,6 @@ def utc_now() -> datetime:
 OnRenewed = Callable[["Peer"], None]
 
 
-def not_kept(peer: "Peer") -> None:
-    """Leave a renewed certificate to the moment."""
-    del peer
-
-
 @dataclass(frozen=True)
 class Peer:
     """A party whose key is pinned, with a certificate over it; `fingerprint` is that of the key."""

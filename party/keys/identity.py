@@ -50,6 +50,7 @@ from party.names import check_party_name
 
 KEY_FILE: Final = "key.pem"
 CERTIFICATE_FILE: Final = "cert.pem"
+_ALGORITHM: Final = ec.ECDSA(hashes.SHA256())
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,10 @@ class Identity(Peer):
         """Return the same identity with another certificate over its key."""
         other = self.renewed_as(certificate)
         return Identity(other.name, other.fingerprint, other.hosts, other.certificate, self.key)
+
+    def sign(self, statement: bytes) -> bytes:
+        """Return our signature of a statement."""
+        return self.key.sign(statement, _ALGORITHM)
 
     @property
     def key_pem(self) -> bytes:
@@ -185,34 +190,14 @@ def _write_new(path: Path, data: bytes, mode: int) -> None:
         raise IdentityError(f"{path} cannot be written: {error.strerror}") from None
 
 
-_ALGORITHM = ec.ECDSA(hashes.SHA256())
-
-
-@dataclass(frozen=True, repr=False)
-class Signatures:
-    """Signs for us, and checks what we and a peer have signed: a statement, and its signature."""
-
-    sign: Callable[[bytes], bytes]
-    is_ours: Callable[[bytes, bytes], bool]
-    is_theirs: Callable[[bytes, bytes], bool]
-
-
-def signatures(identity: Identity, peer: Peer) -> Signatures:
-    """Return signatures by our key, and checks by our certificate and the pinned one of a peer."""
-    return Signatures(
-        lambda statement: identity.key.sign(statement, _ALGORITHM),
-        partial(_is_good, identity.certificate),
-        partial(_is_good, peer.certificate),
-    )
-
-
 def signed_here(directory: Path) -> Callable[[bytes, bytes], bool]:
     """Return a check of what our own key has signed, by our certificate alone."""
-    return partial(_is_good, load_certificate(directory / CERTIFICATE_FILE))
+    return partial(is_signed_by, load_certificate(directory / CERTIFICATE_FILE))
 
 
 @lru_cache(4096)  # a signature is checked once, so that who asks again and again times none
-def _is_good(certificate: x509.Certificate, statement: bytes, signature: bytes) -> bool:
+def is_signed_by(certificate: x509.Certificate, statement: bytes, signature: bytes) -> bool:
+    """Return whether the key of a certificate has signed a statement."""
     key = certificate.public_key()
     if not isinstance(key, ec.EllipticCurvePublicKey):
         return False

@@ -58,13 +58,7 @@ Ask = Callable[[Path, bool], str | None]
 """Asks for a folder's passphrase, for a new one twice; returns None where nobody can be asked."""
 
 
-def ask_nobody(folder: Path, new: bool) -> str | None:
-    """Be in a process that has no terminal."""
-    del folder, new
-    return None
-
-
-_ASK: ContextVar[Ask] = ContextVar("_ASK", default=ask_nobody)
+_ASK: ContextVar[Ask] = ContextVar("_ASK", default=lambda *_: None)  # of a process that has no terminal
 
 
 @contextmanager

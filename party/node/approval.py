@@ -30,7 +30,7 @@ from party.forecast.model import (
     most_counts,
     most_tree_bits,
 )
-from party.keys.identity import read_identity, signatures, signed_here
+from party.keys.identity import read_identity, signed_here
 from party.node.aligning import Offers
 from party.node.check import Supposed, sends_copy, supposed_run
 from party.node.policy import check_job
@@ -251,7 +251,7 @@ def decide(folder: Path, secret: bytes, run: str, who: str, *, approved: bool, c
             raise InputError(f"job {run} was refused by {refuser}: it does not run, unless {refuser} approves it")
         digest = found.said.proposal
         statement = decision_statement(digest, name, date_text(moment), approved=approved)
-        said = DecisionEntry(found.said.dataset, digest, approved, name, signatures(identity, identity).sign(statement))
+        said = DecisionEntry(found.said.dataset, digest, approved, name, identity.sign(statement))
         PeerEntries(ledger, found.peer, lambda: moment).write(said)
         return named_proposal(proposals(ledger.entries(), signed_here(folder)), run)
 

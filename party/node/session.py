@@ -8,7 +8,7 @@ from typing import Final
 
 from party.compute import heeding
 from party.files import FolderLock
-from party.keys.identity import load_peers, read_identity, signatures, signed_here
+from party.keys.identity import is_signed_by, load_peers, read_identity, signed_here
 from party.node.approval import Approvals
 from party.node.players import Ended, Host, OnProgress, Session, play_job
 from party.node.policy import Account
@@ -149,15 +149,18 @@ class _Ends:
 
 
 def _head_signing(config: PartyConfig, peer: str) -> HeadSigning:
-    hand = signatures(read_identity(config.folder), load_peers(config.folder)[peer])
+    own, pinned = read_identity(config.folder), load_peers(config.folder)[peer]
 
     def ours(head: LedgerHead) -> bytes:
         return head_statement(config.name, peer, head)
 
+    def theirs(head: LedgerHead) -> bytes:
+        return head_statement(peer, config.name, head)
+
     return HeadSigning(
-        sign=lambda head: hand.sign(ours(head)),
-        is_ours=lambda signed: hand.is_ours(ours(bare_head(signed)), signed.signature),
-        is_theirs=lambda signed: hand.is_theirs(head_statement(peer, config.name, bare_head(signed)), signed.signature),
+        sign=lambda head: own.sign(ours(head)),
+        is_ours=lambda signed: is_signed_by(own.certificate, ours(bare_head(signed)), signed.signature),
+        is_theirs=lambda signed: is_signed_by(pinned.certificate, theirs(bare_head(signed)), signed.signature),
     )
 
 

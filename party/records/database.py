@@ -8,9 +8,12 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
 from party.files import is_there, write_new
 from protocols.errors import InputError
+
+T = TypeVar("T")
 
 _PARTS = "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY name"
 _NOT_NOW = frozenset(
@@ -75,15 +78,20 @@ class DatabaseKind:
                 connection.close()
             raise
 
+    def opened(self, path: Path, mode: str, version: int, made: Callable[[sqlite3.Connection], T]) -> T:
+        """Return what is made of an open file of this version, which is closed if that fails."""
+        connection = replace(self, version=version).open(path, mode)
+        try:
+            return made(connection)
+        except BaseException:
+            connection.close()
+            raise
+
     def version_of(self, path: Path) -> int:
         """Return the version of a file, which may be another one than this program's."""
         with self.reading(path), closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
             (version,) = connection.execute("PRAGMA user_version").fetchone()
             return int(version)
-
-    def at(self, version: int) -> "DatabaseKind":
-        """Return this kind at another version, of the same tables."""
-        return replace(self, version=version)
 
     @contextmanager
     def reading(self, path: Path) -> Iterator[None]:

@@ -226,16 +226,15 @@ def open_journal(folder: Path, secret: bytes, version: int = JOURNAL_VERSION) ->
     if not is_there(path):
         with suppress(FileExistsError):
             JOURNAL.make(path)
-    connection = JOURNAL.at(version).open(path, "rw")
-    try:
+
+    def whole(connection: sqlite3.Connection) -> Journal:
         connection.execute("PRAGMA secure_delete = ON")
         journal = Journal(connection, path, secret)
         journal.runs()
         journal.check_kept()
-    except BaseException:
-        connection.close()
-        raise
-    return journal
+        return journal
+
+    return JOURNAL.opened(path, "rw", version, whole)
 
 
 def cancelled_here(run: str) -> RunCancelledError:
@@ -246,7 +245,7 @@ def cancelled_here(run: str) -> RunCancelledError:
 def read_journal(folder: Path, secret: bytes, version: int = JOURNAL_VERSION) -> Journal:
     """Open the journal of a folder to read it, while others may write."""
     path = folder / JOURNAL_FILE
-    return Journal(JOURNAL.at(version).open(path, "ro"), path, secret)
+    return JOURNAL.opened(path, "ro", version, lambda connection: Journal(connection, path, secret))
 
 
 def recorded_runs(folder: Path, secret: bytes) -> list[RunRecord]:

@@ -247,17 +247,19 @@ def open_ledger(held: FolderLock, secret: bytes, version: int = LEDGER_VERSION) 
     path = held.folder / LEDGER_FILE
     if not has_ledger(held.folder):
         LEDGER.make(path, lambda empty: empty.execute(_PUT_LAST, _last(_ledger_key(secret), 0, _START)))
-    return _opened(path, secret, "rw", version)
+    return LEDGER.opened(path, "rw", version, lambda connection: Ledger(connection, path, secret))
 
 
 def read_ledger(folder: Path, secret: bytes, version: int = LEDGER_VERSION) -> Ledger:
     """Open the ledger of a folder to read it, while others may write."""
-    return _opened(_ledger_in(folder), secret, "ro", version)
+    path = _ledger_in(folder)
+    return LEDGER.opened(path, "ro", version, lambda connection: Ledger(connection, path, secret))
 
 
 def join_ledger(folder: Path, secret: bytes) -> Ledger:
     """Open the ledger of a folder to add what people decide, while another process may hold the folder and write."""
-    return _opened(_ledger_in(folder), secret, "rw", LEDGER_VERSION)
+    path = _ledger_in(folder)
+    return LEDGER.opened(path, "rw", LEDGER_VERSION, lambda connection: Ledger(connection, path, secret))
 
 
 def _ledger_in(folder: Path) -> Path:
@@ -294,12 +296,3 @@ def _ledger_key(secret: bytes) -> bytes:
 def _last(key: bytes, number: int, digest: bytes) -> tuple[int, bytes]:
     """Return what table `last` holds where this is the last entry; nobody can set it to another without the key."""
     return number, keyed_digest(key, b"last", number.to_bytes(8, "big"), digest)
-
-
-def _opened(path: Path, secret: bytes, mode: str, version: int) -> Ledger:
-    connection = LEDGER.at(version).open(path, mode)
-    try:
-        return Ledger(connection, path, secret)
-    except BaseException:
-        connection.close()
-        raise

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from party.keys.identity import _is_good
+from party.keys.identity import is_signed_by
 from party.transport.channel import Recording
 from party.wire.codec import decode
 from protocols.errors import DisagreementError
@@ -74,9 +74,9 @@ def test_a_caller_that_waits_learns_neither_who_has_signed_nor_how_often(tmp_pat
         assert waits(sessions)
         for name, approved in decisions:
             sign(sessions, name, approved=approved)
-        _is_good.cache_clear()
+        is_signed_by.cache_clear()
         found = [asked(sessions) for _ in range(3)]
-        assert _is_good.cache_info().misses == len(decisions)
+        assert is_signed_by.cache_info().misses == len(decisions)
         assert [getattr(end, "field", None) for end, _ in found] == [word] * 3
         heard += [(len(greeting), rest) for _, (greeting, *rest) in found]
     assert heard == heard[:1] * len(heard)

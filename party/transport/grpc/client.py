@@ -11,7 +11,7 @@ from typing import Any, Final
 import grpc
 
 from party.errors import PeerLostError, PeerPausedError, PeerStoppedError
-from party.keys.certificates import Clock, OnRenewed, Peer, not_kept, utc_now
+from party.keys.certificates import Clock, OnRenewed, Peer, utc_now
 from party.keys.identity import Identity
 from party.transport.channel import STOP_SECONDS, PagedChannel
 from party.transport.grpc import status
@@ -41,7 +41,7 @@ def connect(
     waits: Waits = USUAL_WAITS,
     clock: Clock = utc_now,
     latest: Callable[[], Identity] | None = None,
-    renewed: OnRenewed = not_kept,
+    renewed: OnRenewed = lambda _: None,
 ) -> PagedChannel:
     """Open a session with a pinned peer that listens at `host:port`, waiting for it as long as our patience lasts."""
     require_fast_protobuf()

@@ -10,7 +10,7 @@ import grpc
 
 from party.closing import Closing
 from party.errors import ConfigError, PeerLostError, PeerPausedError, RunCancelledError
-from party.keys.certificates import Clock, OnRenewed, Peer, anchor, not_kept, utc_now
+from party.keys.certificates import Clock, OnRenewed, Peer, anchor, utc_now
 from party.keys.identity import Identity
 from party.transport.channel import STOP_SECONDS, PagedChannel, stopped_by
 from party.transport.grpc import status
@@ -54,7 +54,7 @@ class NodeServer(node_pb2_grpc.NodeServicer, Closing):
         waits: Waits = USUAL_WAITS,
         clock: Clock = utc_now,
         latest: Callable[[], Identity] | None = None,
-        renewed: OnRenewed = not_kept,
+        renewed: OnRenewed = lambda _: None,
     ) -> Self:
         """Open the port."""
         require_fast_protobuf()

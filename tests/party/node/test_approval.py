@@ -14,7 +14,7 @@ import pytest
 
 from party.cli import train
 from party.errors import PeerLostError
-from party.keys.identity import read_identity, signatures, signed_here
+from party.keys.identity import read_identity, signed_here
 from party.node import approval
 from party.node.aligning import Offers
 from party.node.approval import MOST_WAITING, Approvals, decide, is_bounded
@@ -478,8 +478,7 @@ def test_a_decision_counts_only_if_our_key_has_signed_this_word_on_this_job(tmp_
     assert waits(sessions, with_terms(CASE, max_depth=1).terms)
     (first, second), folder = proposed(sessions), tmp_path / "alice"
     secret, time = sessions.local("alice").secrets.coins, "2026-05-01T00:00:00Z"
-    identity = read_identity(folder)
-    ours, other = signatures(identity, identity).sign, signatures(read_identity(tmp_path / "bob"), identity).sign
+    ours, other = read_identity(folder).sign, read_identity(tmp_path / "bob").sign
     good = decision_statement(first.said.proposal, "Ann", time, approved=True)
     refusal = decision_statement(first.said.proposal, "Ann", time, approved=False)
     of_second = decision_statement(second.said.proposal, "Ann", time, approved=True)
