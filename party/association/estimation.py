@@ -62,10 +62,10 @@ def estimate_itemset(
 
 
 def baskets_needed(design: BasketDesign, items: int, half_width: Fraction, confidence: float) -> dict[int, int | None]:
-    """Return, size by size, how many baskets of that size alone are enough for an interval of the support of any set.
+    """Return, by size, how many baskets of it alone are enough for an interval of any set's support.
 
-    Sufficient whatever the baskets hold: by the variance of what one basket adds, with the worst number of own items of
-    the set. None where a size's parameters hide sets of this many items; sizes below that of the set are left out.
+    They are whatever the baskets hold, by the worst variance of what one adds. None where a size's parameters hide sets
+    of this many items.
     """
     if not 1 <= items <= MOST_ITEMS:
         raise InputError(f"must be 1 to {MOST_ITEMS}", field="items")

@@ -96,10 +96,7 @@ def edges_of(
 
 
 def class_edges(numbers: SortedNumbers, counts: NDArray[np.int64], smallest: int) -> tuple[Decimal, ...]:
-    """Return the edges that show the class best, by how many records of each class have each number.
-
-    None follows where fewer than `smallest` records would be on one side; each is as round as others are.
-    """
+    """Return the edges that show the class best, by records of each number; `smallest` or more lie on each side."""
     edges = tuple(numbers.values[cut - 1] for cut in class_cuts(counts, smallest))
     return edges if smallest == 1 else _rounded(edges, numbers, smallest)
 

@@ -260,10 +260,7 @@ def past_before(local: PartyInputs, folder: Path) -> Past:
 
 
 def past_of(entries: Sequence[LedgerEntry], dataset: str, columns: Set[str] = frozenset()) -> Past:
-    """Return what was revealed of a data set, as these entries have it, and of all others that have columns of it.
-
-    Those are `columns` where nothing of it was released yet.
-    """
+    """Return what was revealed of a data set, and of others with its columns: of these if none of it was released."""
     others = released(entries)
     past = _past_of(entries, dataset, others.pop(dataset, {}))
     found = alike(others, names_released(past.release) or columns)

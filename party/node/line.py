@@ -19,10 +19,7 @@ from protocols.errors import InputError
 def call_peer(
     config: PartyConfig, identity: Identity, peer: Peer, heed: Callable[[], None] | None = None
 ) -> PagedChannel:
-    """Open a session with the peer, at the address that our settings name.
-
-    `heed` is called again and again while the peer does not answer; what it raises ends the waiting.
-    """
+    """Open a session with the peer, at the address of our settings; what `heed` raises meanwhile ends the waiting."""
     return connect(
         identity,
         peer,

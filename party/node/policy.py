@@ -90,10 +90,7 @@ def _check_training(whole: PartyInputs, config: PartyConfig, terms: Terms) -> No
 
 
 def check_disguise(local: PartyInputs, terms: Terms, most_odds: Fraction | None) -> None:
-    """Refuse a theta under which our own copy would reveal too much, or nothing above its noise (FAULTS B6).
-
-    A disguised value may give odds of `most_odds` to 1; None for any.
-    """
+    """Refuse a theta by which our copy would give stronger odds (None: any), or nothing above its noise (FAULTS B6)."""
     check_design(local, local.design(terms.theta, class_is_shared=False), most_odds)
 
 
@@ -175,10 +172,7 @@ def make_policy(
 
 
 def first_objection(agree: Acceptance, terms: Terms) -> Objection | None:
-    """Return the first term that this party does not agree to; the odds that it allows depend on its data too.
-
-    Terms that the method does not use are not looked at.
-    """
+    """Return the first term that the method uses and this party does not agree to, as far as settings alone say."""
     every = f"{terms.method} (all attributes)"
     widest = agree.omega is ALL or (terms.window is not ALL and terms.window <= agree.omega)
     of_rules = isinstance(terms, MiningTerms)
@@ -491,10 +485,7 @@ class Account:
         return None if max(lost.values(), default=0) < MOST_OPENINGS else _opened_for_nothing()
 
     def answers_left(self, terms: PredictionTerms) -> int | None:
-        """Return about how many people we may still answer by this model, below 0 where we have answered too often.
-
-        None for any, and where counts made it.
-        """
+        """Return about how many people we may still answer by this model, below 0 after too many; None for any."""
         dealings, most = self._dealings(), self.bounds.bits_of(len(self.local.records))
         if most is None or terms.model not in dealings.trees:
             return None

@@ -224,10 +224,7 @@ CANCEL_LOOK_SECONDS: Final = 0.5
 def heeding_cancels(
     folder: Path, secret: bytes, at_work: Callable[[], str | None], interrupt: Callable[[Exception], None]
 ) -> Iterator[None]:
-    """Look, twice a second, whether the run that a session is at was cancelled, and interrupt the session if so.
-
-    A fault of the looking interrupts it too: once, by another thread.
-    """
+    """Look, twice a second, in another thread, whether a session's run was cancelled; that, or a fault, ends it."""
     over = threading.Event()
 
     def look() -> None:

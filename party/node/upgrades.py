@@ -88,11 +88,7 @@ class FileChange(Change):
 
 
 def changes(folder: Path) -> list[FileChange]:
-    """Return what an upgrade of this folder does, in its order; nothing for one of this release.
-
-    Raises:
-        InputError: It cannot be brought on; the text says why, and what to do.
-    """
+    """Return what an upgrade of this folder does, in its order; nothing for one of this release."""
     return [*_records(folder), *_models(folder), *_files(folder), *_settings(folder)]
 
 

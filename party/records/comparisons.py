@@ -28,10 +28,7 @@ _BYTES: Final = 16
 
 @dataclass(repr=False)
 class Comparisons:
-    """Those with one peer, in one session.
-
-    `refused` are those of before this session, and `open` those of it, that are not known to have found the same.
-    """
+    """Those with one peer; `refused` before this session, and `open` in it, are not known to have found the same."""
 
     pages: PeerEntries
     local: PartyInputs

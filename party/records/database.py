@@ -35,10 +35,7 @@ def version_problem(path: Path, what: str, version: int, ours: int) -> str:
 
 @dataclass(frozen=True)
 class DatabaseKind:
-    """A kind of file.
-
-    `application` is its number of four letters, `spoilt` what says what to do about a file that is wrong.
-    """
+    """A kind of file; `application` is its number of four letters, `spoilt` says what to do about one that is wrong."""
 
     name: str
     application: int

@@ -324,10 +324,7 @@ def spent_of(known: Mapping[str, object]) -> dict[str, str]:
 
 @dataclass(frozen=True, repr=False)
 class Memory:
-    """What a party remembers of its data set, for one session with one peer.
-
-    All runs over the data set may spend `budget` of epsilon at most; None for any.
-    """
+    """What a party remembers of its data set, for one session with one peer; all runs may spend `budget` of epsilon."""
 
     local: PartyInputs
     pages: PeerEntries

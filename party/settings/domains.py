@@ -22,11 +22,7 @@ from protocols.tables import MAX_DOMAIN, NO_ANSWER
 
 @dataclass(frozen=True)
 class Domain:
-    """What a column can hold.
-
-    The first values are bins where there are `edges`. A missing cell has the value `missing`, or means no answer, which
-    `complete` refuses.
-    """
+    """What a column holds: bins by `edges`, and values; a missing cell is one, or no answer (not if `complete`)."""
 
     values: tuple[str, ...]
     edges: tuple[Decimal, ...] = ()
