@@ -70,15 +70,10 @@ def read_share(
     if class_name is not None:
         check_no_identifier([(looked[class_name], chosen[class_name])], "predict another column")
 
-    def made(name: str, classes: Classes = None) -> tuple[TreatedColumn, tuple[Notice, ...]]:
-        return _treated(looked[name], chosen[name], plans[name], name == class_name, classes)
-
-    label = {} if class_name is None else {class_name: made(class_name)}
-    classes = next((column.codes for column, _ in label.values()), None)
     folded = [name for name in plans if name != class_name and _is_folded(looked[name], chosen[name])]
     if len(folded) == len(plans):
         raise DataError("too few records differ in each column: lower smallest_value, or bring more", path=frame.path)
-    both = {name: label.get(name) or made(name, classes) for name in plans if name not in folded}
+    both = _treated(looked, chosen, plans, class_name, folded)
     apart = [] if isinstance(id_column, str) else spelled_apart(people.ids, who.form)
     ids = spelt_notices([frame.ids(name) for name in who.names])
     columns = [looks.column for looks in looked.values()]
@@ -101,7 +96,7 @@ def read_share(
 
 def _is_folded(looks: Looks, treatment: ColumnTreatment) -> bool:
     """Return whether too few records differ from all others: the column's name alone may show whose they are."""
-    cells = looks.column.cells
+    cells = looks.cells
     commonest: int = max([cells.missing, *cells.records.tolist()])
     return 0 < len(cells) - commonest < treatment.smallest_value
 
@@ -126,21 +121,31 @@ def _marks(form: Form, plan: ColumnTreatment) -> tuple[str, ...] | None:
 
 
 def _treated(
-    looks: Looks, treatment: ColumnTreatment, given: ColumnTreatment, is_class: bool, classes: Classes
-) -> tuple[TreatedColumn, tuple[Notice, ...]]:
-    """Treat a column that does not identify records, and return what its owner should know."""
-    treated = treat(looks.column, treatment, classes)
-    if is_class and treated.absorbed:
-        cells = looks.column.cells
-        held = zip(cells.texts, cells.records.tolist(), strict=True)
-        rare = [f"{text!r} ({records})" for text, records in held if records < treatment.smallest_value]
-        raise looks.column.error(
-            f"leave out the records whose class fewer than {treatment.smallest_value} records have, or give the class "
-            f"other values: {', '.join(rare[:3]) or 'these'} are too few to be sent or merged"
-        )
-    remarks = [each for each in (remark(looks, treatment, given), marker_like(looks, treatment)) if each is not None]
-    by_class = [About.BY_CLASS()] if treatment.by_class else []
-    return treated, (*remarks, *treated.remarks, *by_class)
+    looked: Mapping[str, Looks],
+    treatments: Mapping[str, ColumnTreatment],
+    given: Mapping[str, ColumnTreatment],
+    class_name: str | None,
+    left_out: Sequence[str],
+) -> dict[str, tuple[TreatedColumn, tuple[Notice, ...]]]:
+    """Treat columns that do not identify records, by the class where that is asked; and say what to know of each."""
+
+    def made(name: str, classes: Classes = None) -> tuple[TreatedColumn, tuple[Notice, ...]]:
+        looks, treatment = looked[name], treatments[name]
+        treated = treat(looks.column, treatment, classes)
+        if name == class_name and treated.absorbed:
+            held = zip(looks.cells.texts, looks.cells.records.tolist(), strict=True)
+            rare = [f"{text!r} ({records})" for text, records in held if records < treatment.smallest_value]
+            raise looks.column.error(
+                f"leave out the records whose class fewer than {treatment.smallest_value} records have, or give the "
+                f"class other values: {', '.join(rare[:3]) or 'these'} are too few to be sent or merged"
+            )
+        said = (remark(looks, treatment, given[name]), marker_like(looks, treatment))
+        by_class = [About.BY_CLASS()] if treatment.by_class else []
+        return treated, (*(each for each in said if each is not None), *treated.remarks, *by_class)
+
+    label = {} if class_name is None else {class_name: made(class_name)}
+    classes = next((column.codes for column, _ in label.values()), None)
+    return {name: label.get(name) or made(name, classes) for name in given if name not in left_out}
 
 
 def _plans(

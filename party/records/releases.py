@@ -99,7 +99,7 @@ _ORDER = (
 
 
 _NOW = {"theta": ("disguise", "odds"), "seed": ("prune", "0")}
-"""What goes with a field in this release, and went with it otherwise in one before: fields that only that one wrote."""
+"""Fields that only 0.2.0 wrote, beside which others: where they are absent, their value is this."""
 CONTRAST = {"disguise": "contrast"}
 """What an upgrade adds to what an older copy released."""
 

@@ -25,9 +25,8 @@ MAX_BYTES = 1 << 20
 NOTHING_GONE: Final[Mapping[str, str]] = MappingProxyType({})
 
 _MOST_EXPONENT = 40
-_MOST_PARTS = (
-    32  # of a key with dots: far more than any setting has, and few enough for a reader that walks all of them
-)
+# of a key with dots: far more than any setting has, and few enough for a reader that walks all of them
+_MOST_PARTS = 32
 _LONG_KEY = re.compile(
     rf"""(?<![\w-])(?:(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){{{_MOST_PARTS}}}""", re.ASCII
 )

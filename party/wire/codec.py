@@ -272,12 +272,8 @@ def _is_digest(content: bytes) -> bool:
     return len(content) == DIGEST_BYTES
 
 
-def _are_points(content: bytes) -> bool:
-    return len(content) % POINT_BYTES == 0
-
-
-def _are_digests(content: bytes) -> bool:
-    return len(content) % DIGEST_BYTES == 0
+def _multiple_of(size: int) -> Callable[[bytes], bool]:
+    return lambda content: len(content) % size == 0
 
 
 ENTRIES: Final = (
@@ -293,27 +289,27 @@ ENTRIES: Final = (
     _one_field("packed_counts", m.PackedCounts, wire.PackedCounts),
     _one_field("exact_counts", m.ExactCounts, wire.ExactCounts, most=_COUNTS),
     _one_field("model_digest", m.ModelDigest, wire.ModelDigest, _is_digest, _FEW),
-    _one_field("hidden_contents", m.HiddenContents, wire.HiddenContents, _are_points, _FEW),
+    _one_field("hidden_contents", m.HiddenContents, wire.HiddenContents, _multiple_of(POINT_BYTES), _FEW),
     _one_field("class_counts", m.ClassCounts, wire.ClassCounts, lambda values: len(values) <= MAX_VALUES, _FEW),
     _one_field("table_commitment", m.TableCommitment, wire.TableCommitment, _is_digest, _FEW),
     _flat("memory_heads", m.MemoryHeads, wire.MemoryHeads, _heads_valid, _FEW),
     _flat("signed_head", m.SignedHead, wire.SignedHead, is_signed_head, _FEW),
-    _one_field("joint_digests", m.JointDigests, wire.JointDigests, _are_digests, _FEW),
+    _one_field("joint_digests", m.JointDigests, wire.JointDigests, _multiple_of(DIGEST_BYTES), _FEW),
     _Entry("id_list", m.IdList, _id_list_to_wire, _id_list, _id_list_valid, _FEW),
     _one_field("values_page", m.ValuesPage, wire.ValuesPage, most=_NUMBERS),
     _one_field("common_rows", m.CommonRows, wire.CommonRows, most=_NUMBERS),
     _flat("people_offer", m.PeopleOffer, wire.PeopleOffer, lambda _: True, _FEW),
     _one_field("rows_share", m.RowsShare, wire.RowsShare, most=_FEW),
-    _one_field("rows_asked", m.RowsAsked, wire.RowsAsked, _are_digests, _NUMBERS),
-    _one_field("row_shares", m.RowShares, wire.RowShares, lambda data: len(data) % 8 == 0, _NUMBERS),
+    _one_field("rows_asked", m.RowsAsked, wire.RowsAsked, _multiple_of(DIGEST_BYTES), _NUMBERS),
+    _one_field("row_shares", m.RowShares, wire.RowShares, _multiple_of(8), _NUMBERS),
     _flat("kept_parts", m.KeptParts, wire.KeptParts, lambda message: _is_digest(message.digest), _FEW),
     _one_field("lost_answers", m.LostAnswers, wire.LostAnswers, lambda each: not any(len(a) % 8 for a in each), _TREE),
     _flat("set_counts", m.SetCounts, wire.SetCounts, _sets_valid, _COUNTS),
     _flat("base_offer", m.BaseOffer, wire.BaseOffer, _offer_valid, _FEW),
-    _one_field("base_points", m.BasePoints, wire.BasePoints, _are_points, _FEW),
+    _one_field("base_points", m.BasePoints, wire.BasePoints, _multiple_of(POINT_BYTES), _FEW),
     _flat("seed_hints", m.SeedHints, wire.SeedHints, lambda message: _is_digest(message.digest), _FEW),
     _flat("choice_page", m.ChoicePage, wire.ChoicePage, lambda message: len(message.check) % 16 == 0, _NUMBERS),
-    _one_field("correction_page", m.CorrectionPage, wire.CorrectionPage, lambda data: len(data) % 8 == 0, _NUMBERS),
+    _one_field("correction_page", m.CorrectionPage, wire.CorrectionPage, _multiple_of(8), _NUMBERS),
     _one_field("count_shares", m.CountShares, wire.CountShares, most=_COUNTS),
     _one_field("code_page", m.CodePage, wire.CodePage, most=_NUMBERS),
     _flat("hint_page", m.HintPage, wire.HintPage, lambda _: True, _NUMBERS),
