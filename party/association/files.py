@@ -47,7 +47,13 @@ class Baskets:
 def read_baskets(source: BasketSource, design: BasketDesign, form: Form = USUAL) -> Baskets:
     """Read true baskets in the layout of the design; a DataFrame has a column per item, or rows of ids and items."""
     if isinstance(source, Path | str) and design.layout is BasketLayout.LINES:
-        return _from_lines(Path(source), design, form)
+        path = Path(source)
+        gathering = _Gathering(design, path)
+        with opened_text(path, form.encoding, "declare its encoding", LINES) as text:
+            lines = (line.rstrip("\r\n") for line in bounded_lines(path, text))
+            for number, names in enumerate(_split(path, lines, form), 1):
+                gathering.add(names, number)
+        return gathering.finished()
     if (
         not isinstance(source, Path | str | Frame)
         and design.layout is not BasketLayout.LONG
@@ -109,15 +115,6 @@ def opened_text(path: Path, encoding: str | None, cure: str, more: Sequence[str]
         raise DataError(f"the file is not text in {encoding or 'UTF-8'}: {cure}", path=path) from None
     except csv.Error:
         raise DataError("a quote is not closed or not doubled: write a quote within a cell twice", path=path) from None
-
-
-def _from_lines(path: Path, design: BasketDesign, form: Form) -> Baskets:
-    gathering = _Gathering(design, path)
-    with opened_text(path, form.encoding, "declare its encoding", LINES) as text:
-        lines = (line.rstrip("\r\n") for line in bounded_lines(path, text))
-        for number, names in enumerate(_split(path, lines, form), 1):
-            gathering.add(names, number)
-    return gathering.finished()
 
 
 def _split(path: Path, lines: Iterator[str], form: Form) -> Iterator[list[str]]:

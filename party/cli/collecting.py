@@ -18,6 +18,13 @@ from party.files import new_file, write_atomically
 from party.models.any_file import model_json, read_model
 from party.names import Address, suggestion
 from party.settings.collector import CollectorSettings, read_collector_settings
+from party.settings.collector_template import (
+    DESIGN_FILE_NAME,
+    pilot_of,
+    questions_of_table,
+    typed_question,
+    write_survey,
+)
 from party.show import collecting
 from party.show.log import incident
 from party.show.notices import tell
@@ -29,7 +36,6 @@ from party.survey import read_codes, read_design, read_disguised
 from party.survey.estimation import likely_reading, pilot_reading
 from party.survey.web.databases import open_store
 from party.survey.web.description import survey_digest
-from party.survey.web.drafts import DESIGN_FILE_NAME, pilot_of, questions_of_table, typed_question, write_survey
 from party.survey.web.pages import PageFile, form_page, has_form, main_page, test_page
 from party.survey.web.results import SurveyResults, results_json, survey_results
 from party.survey.web.round_two import HeldOut, check_publishable, model_test

@@ -20,6 +20,7 @@ from party.node.creation import create_party
 from party.node.doctor import ANY_ADDRESS, Examination
 from party.node.upgrades import Altered, Change, changes, copies_of, upgrade
 from party.settings.collector import read_collector_settings
+from party.settings.collector_template import SETTINGS_FILE
 from party.settings.party import PartyConfig, read_party_config
 from party.settings.place import CONFIG_FILE, party_folder, settings_file
 from party.settings.template import party_files
@@ -28,7 +29,6 @@ from party.show.parties import upgrade_json, upgrade_lines
 from party.show.screen import note, put_json, say, say_all
 from party.survey.web.databases import open_store
 from party.survey.web.description import survey_digest
-from party.survey.web.drafts import SETTINGS_FILE
 from party.survey.web.store import STORE_VERSION
 from party.transport.grpc.pairing import CODE_SECONDS, PairingServer, pair
 from party.transport.grpc.probe import check_host

@@ -36,7 +36,6 @@ from party.data.looks import COMMAS, Looks
 from party.data.notices import About, Notice
 from party.data.numbers import SortedNumbers, sorted_numbers
 from party.data.texts import decimal_signs, plain_text, value_of
-from party.errors import DataError
 from protocols.learning.grouping import alike_groups
 from protocols.tables import MAX_DOMAIN
 
@@ -355,7 +354,10 @@ def _filler(column: Column, treatment: ColumnTreatment, missing: int, frequency:
         return MISSING if missing else None
     if treatment.missing == "refuse":
         if missing:
-            raise _missing(column, missing)
+            cells = "the cell is missing" if missing == 1 else f"{missing} cells are missing, the first one here"
+            cure = 'leave these records out, or say under [columns] what a missing cell is, such as missing = "value"'
+            own = f"; or list {', '.join(map(repr, column.taken))} under not_missing, if it is a value"
+            raise column.error(f"{cells}: {cure}{own if column.taken else ''}", column.cells.row(None))
         return None
     filler = plain_text(treatment.missing)
     if treatment.group is not None:
@@ -367,13 +369,6 @@ def _filler(column: Column, treatment: ColumnTreatment, missing: int, frequency:
                 "the text to fill in reads as a bin that is not one of the column's: choose another under [columns]"
             )
     return filler if missing or filler in frequency else None
-
-
-def _missing(column: Column, missing: int) -> DataError:
-    cells = "the cell is missing" if missing == 1 else f"{missing} cells are missing, the first one here"
-    cure = 'leave these records out, or say under [columns] what a missing cell is, such as missing = "value"'
-    kept = f"; or list {', '.join(map(repr, column.taken))} under not_missing, if it is a value" if column.taken else ""
-    return column.error(f"{cells}: {cure}{kept}", column.cells.row(None))
 
 
 def _merge(column: Column, treatment: ColumnTreatment, labels: _Labels) -> frozenset[str]:

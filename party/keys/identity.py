@@ -98,7 +98,13 @@ def load_identity(directory: Path, *, clock: Clock = utc_now) -> Identity:
 def read_identity(directory: Path) -> Identity:
     """Read our identity, whatever the dates of its certificate."""
     check_own_folder(directory)
-    key = _load_key(directory)
+    path = directory / KEY_FILE
+    try:
+        key = load_pem_private_key(read_party_secret(directory, KEY_FILE), password=None)
+    except ODD:
+        raise IdentityError(f"{path} is not a private key: restore it from a backup") from None
+    if not isinstance(key, ec.EllipticCurvePrivateKey):
+        raise IdentityError(f"{path} is not an elliptic-curve key: restore it from a backup")
     path = directory / CERTIFICATE_FILE
     own = about(load_certificate(path), str(path))  # of which the key can be read
     identity = Identity(*own, key=key)
@@ -156,17 +162,6 @@ def load_peer(directory: Path, name: str) -> Peer:
 def peer_file(directory: Path, name: str) -> Path:
     """Return where the certificate of a peer lies."""
     return directory / "peers" / f"{name}.pem"
-
-
-def _load_key(directory: Path) -> ec.EllipticCurvePrivateKey:
-    path = directory / KEY_FILE
-    try:
-        key = load_pem_private_key(read_party_secret(directory, KEY_FILE), password=None)
-    except ODD:
-        raise IdentityError(f"{path} is not a private key: restore it from a backup") from None
-    if not isinstance(key, ec.EllipticCurvePrivateKey):
-        raise IdentityError(f"{path} is not an elliptic-curve key: restore it from a backup")
-    return key
 
 
 def load_certificate(path: Path) -> x509.Certificate:

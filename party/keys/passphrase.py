@@ -50,6 +50,7 @@ def read_secret(path: Path, most: int = _MOST_BYTES, cure: str = CURE) -> bytes:
 FILE_VARIABLE: Final = "COTALLY_PASSPHRASE_FILE"
 CREDENTIAL: Final = "cotally.passphrase"
 SHORTEST: Final = 12
+_NAMES_IT: Final = f"{FILE_VARIABLE} must name a file with the passphrase"
 _SERVICE: Final = "cotally"
 _KEYRING_BYTES: Final = 32
 _UNLOCK: Final = "start and unlock it, as by logging in to a desktop, and try again"
@@ -99,20 +100,16 @@ def _typed(folder: Path, new: bool) -> str:
     given = os.environ.get(FILE_VARIABLE)
     credential = Path(os.environ.get("CREDENTIALS_DIRECTORY", "/nowhere")) / CREDENTIAL
     file = Path(given) if given else credential if is_there(credential) else None
-    phrase = _ASK.get()(folder, new) if file is None else _first_line(file)
+    try:
+        phrase = _ASK.get()(folder, new) if file is None else read_secret(file, cure=_NAMES_IT).decode().rstrip("\r\n")
+    except UnicodeDecodeError:
+        raise IdentityError(f"{file} holds no passphrase: it must be text in UTF-8") from None
     if phrase is None:
         why = f"to seal {folder} takes a new passphrase" if new else f"{folder} is sealed"
         raise IdentityError(f"{why}: run this at a terminal, or let {FILE_VARIABLE} name a file with the passphrase")
     if new and len(phrase) < SHORTEST:
         raise IdentityError(f"a passphrase must have {SHORTEST} characters or more")
     return phrase
-
-
-def _first_line(file: Path) -> str:
-    try:
-        return read_secret(file, cure=f"{FILE_VARIABLE} must name a file with the passphrase").decode().rstrip("\r\n")
-    except UnicodeDecodeError:
-        raise IdentityError(f"{file} holds no passphrase: it must be text in UTF-8") from None
 
 
 @contextmanager

@@ -114,18 +114,15 @@ def refusal(
     dataset: str, field: str, known: Mapping[str, object], fields: Mapping[str, object], record: Path, cure: str
 ) -> ConfigError:
     """Make the error that says what was released differently, where that is on record, and what to do."""
-    was, now = _differently(field, known, fields)
-    return ConfigError(f"data set {dataset!r} has been released with {was} before ({record}){now}; {cure}")
-
-
-def _differently(field: str, known: Mapping[str, object], fields: Mapping[str, object]) -> tuple[str, str]:
-    """Say how a field was released, and how that differs from what is asked for now."""
+    now = ""
     if field == "groups" and _are_named(known[field]):
-        return f"groups = {json.dumps(known[field])}", ""
-    if field not in _SHOWN:
-        return f"other {field}", ""
-    was = f"{field} {release_text(known[field])}"
-    return was, f", not with {release_text(fields[field])}" if field in fields else ""
+        was = f"groups = {json.dumps(known[field])}"
+    elif field not in _SHOWN:
+        was = f"other {field}"
+    else:
+        was = f"{field} {release_text(known[field])}"
+        now = f", not with {release_text(fields[field])}" if field in fields else ""
+    return ConfigError(f"data set {dataset!r} has been released with {was} before ({record}){now}; {cure}")
 
 
 def _are_named(groups: object) -> bool:

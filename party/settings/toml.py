@@ -75,17 +75,12 @@ def read_toml(path: Path, keys: Collection[str] | None, gone: Mapping[str, str] 
         raise ConfigError(f"{error}: name another file") from None
     except UnicodeDecodeError:
         raise ConfigError(f"{path} is not UTF-8 text: save it as UTF-8") from None
-    content = _content(path, text)
-    _check_kind(path, content, () if keys is None else keys)
-    return Section(path, "", content, keys, gone)
-
-
-def _check_kind(path: Path, content: Collection[str], keys: Collection[str]) -> None:
-    """Refuse a file of another kind than is read here, as when two are named in the wrong order."""
-    wanted = [what for key, what in _FILES.items() if key in keys and key not in content]
-    found = [what for key, what in _FILES.items() if key in content and key not in keys]
-    if wanted and found:
+    content, known = _content(path, text), keys or ()
+    wanted = [what for key, what in _FILES.items() if key in known and key not in content]
+    found = [what for key, what in _FILES.items() if key in content and key not in known]
+    if wanted and found:  # as when two files are named in the wrong order
         raise ConfigError(f"{path} is {found[0]}; name {wanted[0]} in its place")
+    return Section(path, "", content, keys, gone)
 
 
 def _content(path: Path, text: str) -> dict[str, Any]:

@@ -22,9 +22,9 @@ from _lab import make_parser, publish
 
 from party.keys.identity import make_identity
 from party.settings.collector import CollectorSettings, read_collector_settings
+from party.settings.collector_template import typed_question, write_survey
 from party.survey.web.databases import open_store
 from party.survey.web.description import survey_digest
-from party.survey.web.drafts import typed_question, write_survey
 from party.survey.web.store import CODE_BYTES, code_digest, code_of
 
 AT_ONCE = 64

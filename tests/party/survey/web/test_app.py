@@ -17,13 +17,7 @@ from party.data import read_frame
 from party.data.bins import SMALLEST_VALUE
 from party.errors import ConfigError, DataError, StoreError
 from party.settings.collector import read_collector_settings
-from party.settings.page_texts import PAGE_TEXTS
-from party.settings.survey import read_design
-from party.survey.table import read_codes
-from party.survey.web.connections import CallLimits
-from party.survey.web.databases import SqliteDatabase
-from party.survey.web.description import PageBlock, PageQuestion, blocks_of, page_json, survey_digest, whole_numbers
-from party.survey.web.drafts import (
+from party.settings.collector_template import (
     DESIGN_FILE_NAME,
     SETTINGS_FILE,
     pilot_of,
@@ -31,6 +25,12 @@ from party.survey.web.drafts import (
     typed_question,
     write_survey,
 )
+from party.settings.page_texts import PAGE_TEXTS
+from party.settings.survey import read_design
+from party.survey.table import read_codes
+from party.survey.web.connections import CallLimits
+from party.survey.web.databases import SqliteDatabase
+from party.survey.web.description import PageBlock, PageQuestion, blocks_of, page_json, survey_digest, whole_numbers
 from party.survey.web.pages import block_rules, check_by_hand, form_page, main_page
 from party.survey.web.store import CODE_BYTES, AnswerStore, StoreStatus, SurveyStage, code_of, spaced, typed_code
 from protocols.errors import InputError
