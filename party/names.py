@@ -31,8 +31,8 @@ class Address:
             host = host[1:-1]
         elif ":" in host:
             return None
-        legal = host and port.isascii() and port.isdigit() and int(port[:6]) < 65_536
-        return cls(host, int(port[:6])) if legal else None
+        legal = host and port.isascii() and port.isdigit() and len(port) < 10 and int(port) < 65_536
+        return cls(host, int(port)) if legal else None
 
     def __str__(self) -> str:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
