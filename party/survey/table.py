@@ -41,7 +41,6 @@ class DataFrameLike(Protocol):
     @property
     def columns(self) -> Any:
         """The columns, or their names."""
-        ...
 
 
 TableSource = Path | str | Frame | DataFrameLike

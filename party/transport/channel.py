@@ -83,11 +83,9 @@ class LedgerEnds(Protocol):
 
     def grown(self) -> SignedHead | None:
         """Return the end of ours, if it has grown since it was asked for: the message that leaves now shows it."""
-        ...
 
     def see(self, end: SignedHead) -> None:
         """Take note of the end of the peer's, which came with a message."""
-        ...
 
 
 class PagedChannel(ABC):

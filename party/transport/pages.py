@@ -25,15 +25,12 @@ class Timer(Protocol):
 
     def now(self) -> float:
         """Return seconds since some moment."""
-        ...
 
     def wait_for(self, condition: threading.Condition, holds: Callable[[], object], timeout: float | None) -> None:
         """Wait, with the condition's lock held, until something holds or the time is over."""
-        ...
 
     def wait(self, event: threading.Event, timeout: float) -> bool:
         """Wait for an event; return whether it has come."""
-        ...
 
 
 class AwakeTime:
