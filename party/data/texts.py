@@ -42,7 +42,7 @@ _ZEROS = re.compile(r"\+?0*(\d+)", re.ASCII)
 
 @dataclass(frozen=True)
 class Reading:
-    """What texts of a column stand for that do not for themselves (None: a missing cell), and what to say of its cells.
+    """What the texts of a column stand for, but for those that stand for themselves, and what its owner may not expect.
 
     `taken` are the markers of a missing cell that occur. Cells are `unseen` if they hold characters that nobody sees,
     `apart` if written otherwise than most of their value, in a column that is not all of one kind; in `points` a point

@@ -55,7 +55,10 @@ class RankedBy:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Quality:
-    """How good classes are: of `known` rows that have one, `correct` are right; of several, `ranking` is about one."""
+    """How good the classes of rows are: of `known` rows that have their own, `correct` are right.
+
+    `ranking` is about the ranked class, the second of `against`, where the model has more than two; else it is `table`.
+    """
 
     known: int
     correct: int

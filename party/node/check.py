@@ -260,7 +260,10 @@ def past_before(local: PartyInputs, folder: Path) -> Past:
 
 
 def past_of(entries: Sequence[LedgerEntry], dataset: str, columns: Set[str] = frozenset()) -> Past:
-    """Return what was revealed of a data set, and of others with its columns: of these if none of it was released."""
+    """Return what was revealed of a data set, as these entries have it, and of all others that have columns of it.
+
+    Those are `columns` where nothing of it was released yet.
+    """
     others = released(entries)
     past = _past_of(entries, dataset, others.pop(dataset, {}))
     found = alike(others, names_released(past.release) or columns)
@@ -376,7 +379,7 @@ def spendings(
 
 
 def used_up(local: PartyInputs, config: PartyConfig, terms: Terms, bits: int | None = None) -> InputError | None:
-    """Return why our bounds over the life of a data set leave no run on these terms, with a tree of these bits."""
+    """Return why our bounds over the life of a data set leave no run of these terms and bits; None if they do."""
     bounds, records = config.agree.life, len(local.records)
     if not has_ledger(config.folder):
         objection = object_to_bits(bounds, records, Fraction(0), Fraction(bits or 0))

@@ -90,7 +90,7 @@ def _check_training(whole: PartyInputs, config: PartyConfig, terms: Terms) -> No
 
 
 def check_disguise(local: PartyInputs, terms: Terms, most_odds: Fraction | None) -> None:
-    """Refuse a theta by which our copy would give stronger odds (None: any), or nothing above its noise (FAULTS B6)."""
+    """Refuse a theta under which our copy would give stronger odds than these, or drown in its noise (FAULTS B6)."""
     check_design(local, local.design(terms.theta, class_is_shared=False), most_odds)
 
 

@@ -254,7 +254,7 @@ def beside(thread: threading.Thread, over: threading.Event) -> Iterator[None]:
 
 
 def awaited_runs(folder: Path, secret: bytes, job: Job) -> Callable[[], None]:
-    """Return a check that nobody has since cancelled a run that a process which calls its peer may go on with."""
+    """Return a check that nobody has cancelled a run of this job that is open now, for who waits for the peer."""
     content = job_content(job)
 
     def are_open() -> dict[str, bool]:
