@@ -70,13 +70,13 @@ def require_fast_protobuf() -> None:
         raise ConfigError("protobuf runs in its pure-Python mode, which is not safe with a peer's data")
 
 
-def is_canonical(message: Proto, size: int) -> bool:
-    """Return whether the `size` bytes that a protobuf message was read from are no more than it needs.
+def is_canonical(message: Proto, data: bytes) -> bool:
+    """Return whether a protobuf message that was read from these bytes is written as these again.
 
-    Anything unknown, repeated, or written in a longer form than needed is missing or shorter when written again.
+    What is unknown, repeated, in another order, or in another form is missing then, or other bytes.
     """
     message.DiscardUnknownFields()
-    return message.ByteSize() == size
+    return message.SerializeToString() == data
 
 
 def encode(message: Message) -> bytes:
@@ -115,7 +115,7 @@ def decode(frame: bytes, kind: type[M]) -> M:
         message = entry.from_wire(getattr(proto, entry.field))
     except (DecodeError, ValueError, KeyError):
         raise PeerError(_REFUSAL) from None
-    if not is_canonical(proto, len(frame)) or not entry.valid(message) or not isinstance(message, kind):
+    if not is_canonical(proto, frame) or not entry.valid(message) or not isinstance(message, kind):
         raise PeerError(_REFUSAL)
     return message
 

@@ -130,7 +130,7 @@ class _Line:
         raise AssertionError
 
     def _known(self, reply: Any) -> Any:
-        if not is_canonical(reply, reply.ByteSize()):
+        if not is_canonical(reply, reply.SerializeToString()):
             raise PeerError(f"{self._peer} sent a reply with unknown fields")
         return reply
 

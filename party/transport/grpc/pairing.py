@@ -148,6 +148,6 @@ def _call(method: Callable[..., M], request: object, address: str, seconds: floa
         raise PeerError(
             f"{address} has another code, which is void now, or does not accept us (its screen shows which): {_AGAIN}"
         ) from None
-    if not is_canonical(reply, reply.ByteSize()):
+    if not is_canonical(reply, reply.SerializeToString()):
         raise PeerError(f"what answers at {address} sent a reply with unknown fields: nothing is pinned")
     return reply

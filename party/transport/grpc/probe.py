@@ -193,7 +193,7 @@ def probe(identity: Identity, peer: Peer, address: str, seconds: float, clock: C
 
 
 def _sight(reply: wire.ProbeReply, peer: str) -> Sight:
-    legal = is_canonical(reply, reply.ByteSize()) and reply.clock <= _LAST_SECOND
+    legal = is_canonical(reply, reply.SerializeToString()) and reply.clock <= _LAST_SECOND
     if not (legal and all(map(_RELEASE.fullmatch, (reply.version, reply.release)))):
         raise PeerError(f"{peer} sent a reply that cannot be read: both sides need the same release of cotally")
     return Sight(reply.version, reply.release, datetime.fromtimestamp(reply.clock, UTC), reply.caller, reply.busy)

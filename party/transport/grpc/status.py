@@ -196,7 +196,7 @@ def _read(body: bytes, deserialize: Callable[[bytes], Any]) -> Any:
         request = deserialize(body)
     except DecodeError:
         raise PeerError("a call's body cannot be read") from None
-    if not is_canonical(request, len(body)):
+    if not is_canonical(request, body):
         raise PeerError("a call's body holds more than it needs")
     return request
 
