@@ -16,11 +16,16 @@ from protocols.errors import InputError
 
 MOST_ID_COLUMNS: Final = 16
 _WHOLE: Final = re.compile(r"([0-9]+)\.0*", re.ASCII)
-_UNSEEN: Final = re.compile(
-    "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u034f\u061c\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
-    "\ufe00-\ufe0f\ufeff\ufff9-\ufffb\U000e0000-\U000e01ef]"
+_CONTROLS: Final = "\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ufff9-\ufffb"
+_IGNORED: Final = (
+    "\xad\u034f\u061c\u115f-\u1160\u17b4-\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff"
+    "\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
-_ODD_BLANK: Final = re.compile(r"[^\S ]")
+"""Default_Ignorable_Code_Point of Unicode 15 (DerivedCoreProperties.txt), but for two Hangul fillers that are wide."""
+_FILLER: Final = "\U00016fe4"  # Khitan
+_UNSEEN: Final = re.compile(f"[{_CONTROLS}{_IGNORED}{_FILLER}]")
+_WIDE: Final = "\u2800\u3164\uffa0\U0001d159"  # no dots of Braille, fillers of Hangul, no head of a note
+_ODD_BLANK: Final = re.compile(rf"[^\S ]|[{_WIDE}]")
 _PADDED: Final = re.compile(r"0+([0-9]+)", re.ASCII)
 
 

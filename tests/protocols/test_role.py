@@ -2,6 +2,8 @@
 
 import hashlib
 import hmac
+import re
+import sys
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -380,6 +382,20 @@ def test_ids_of_several_columns_are_equal_only_if_all_their_parts_are(one: list[
     seen_one, seen_other = list(map(seen, one)), list(map(seen, other))
     assert (first.joined(one) == second.joined(other)) == (seen_one == seen_other)
     assert first.parts(first.joined(one)) == seen_one
+
+
+def test_nobody_sees_marks_of_format_and_what_unicode_names_a_filler_or_invisible() -> None:
+    """Names and categories are another source than the table; some marks of old scripts are drawn. All else is left."""
+    unseen = re.compile(
+        "(HANGUL|KHITAN).*FILLER|INVISIBLE|ZERO WIDTH|VARIATION SELECTOR|PATTERN BLANK|NULL NOTEHEAD|VOWEL INHERENT"
+        "|GRAPHEME JOINER"
+    )
+    drawn = re.compile("ARABIC (?!LETTER MARK)|SYRIAC|KAITHI|EGYPTIAN")
+    for each in map(chr, range(sys.maxunicode + 1)):
+        category, name = unicodedata.category(each), unicodedata.name(each, "")
+        if category not in {"Cc", "Cn", "Zs", "Zl", "Zp"}:
+            hidden = bool(unseen.search(name)) or (category == "Cf" and not drawn.match(name))
+            assert (seen(f"a{each}b") != f"a{each}b") == hidden, name
 
 
 def test_texts_that_look_alike_are_one_id_in_forms_of_a_few_columns() -> None:
