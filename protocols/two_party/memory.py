@@ -180,7 +180,7 @@ def resume(kept: Kept | None, nonces: bytes, *, opens_once: bool = False) -> Rol
     """Compare what both have kept; nothing crosses in a run that begins. With `opens_once` fill in what one side lacks.
 
     Discloses: how much of what the peer has sent in this run we have not lost; with `opens_once`, also what was
-    opened and the peer has lost.
+    opened and the peer has lost. Who was told of answers that we have not opened hears so.
     """
     if kept is None:
         return Resumed()
@@ -190,12 +190,20 @@ def resume(kept: Kept | None, nonces: bytes, *, opens_once: bool = False) -> Rol
     common = min(len(answers), theirs.answers)
     if theirs.answers == common and theirs.digest != answers_digest(nonces, answers[:common]):
         raise DeviationError
+    if opens_once and len(answers) != theirs.answers:
+        yield from settle(_NEVER_OPENED if theirs.answers - common > len([*kept.recall(Part.OPENED)]) else None)
     if opens_once and len(answers) > common:
         yield Send(LostAnswers(answers[common:]))
     elif opens_once and theirs.answers > common:
         lost = (yield from receive(LostAnswers)).answers
-        opened = len([*kept.recall(Part.OPENED)])
-        if not len(lost) == theirs.answers - common <= opened or not all(map(are_whole, lost)):
+        if len(lost) != theirs.answers - common or not all(map(are_whole, lost)):
             raise DeviationError
         return Resumed(KeptAnswers(answers + lost, theirs.answers, own=common), copy if theirs.copy else None)
     return Resumed(KeptAnswers(answers, len(answers) if opens_once else common), copy if theirs.copy else None)
+
+
+_NEVER_OPENED: Final = Objection(
+    "released",
+    "the peer has kept answers to this very job, which we have not opened under this name of the data set: write the "
+    "name that it had then ([data] dataset; `cotally ledger show` lists it)",
+)

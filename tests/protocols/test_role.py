@@ -19,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from protocols.answers import AnswerNumbers, KeptAnswers
-from protocols.errors import DeviationError, InputError, PeerError
+from protocols.errors import DeviationError, DisagreementError, InputError, PeerError
 from protocols.identifiers import MOST_ID_COLUMNS, USUAL_SPELLINGS, IdForm, Spelling, read_form, seen
 from protocols.messages import KeptParts, LostAnswers, MaskedPage, ModelDigest, Verdict
 from protocols.randomness import canonical, keyed_digest, keyed_uniforms, public_order
@@ -246,19 +246,34 @@ def test_what_is_opened_once_is_sent_to_who_has_lost_it_and_saved_when_it_fits()
 
 
 @pytest.mark.parametrize(
-    ("lost", "opened", "fits"),
-    [([], 1, False), ([0.5], 1, False), ([np.nan], 1, False), ([3.0], 1, True), ([3.0], 0, False)],
+    ("lost", "opened", "refusal"),
+    [
+        ([], 1, DeviationError),
+        ([0.5], 1, DeviationError),
+        ([np.nan], 1, DeviationError),
+        ([3.0], 1, None),
+        ([3.0], 0, DisagreementError),
+    ],
 )
 def test_what_a_peer_has_kept_for_us_is_as_many_whole_numbers_as_it_says_and_was_opened_here(
-    lost: list[float], opened: int, *, fits: bool
+    lost: list[float], opened: int, refusal: type[Exception] | None
 ) -> None:
     def lying() -> Role[None]:
         yield Send(KeptParts(1, bytes(32), copy=False))
         yield from receive(KeptParts)
+        yield Send(Verdict(""))
+        yield from receive(Verdict)
         yield Send(LostAnswers(tuple(np.array([number]).tobytes() for number in lost)))
 
     ends = duel(resume(Memory([], opened), b"n", opens_once=True), lying())
-    assert any(isinstance(end.error, DeviationError) for end in ends) != fits
+    assert next((type(end.error) for end in ends if end.error), None) is refusal
+
+
+def test_who_never_opened_what_the_other_has_kept_blames_nobody_and_both_say_why() -> None:
+    ends = duel(*(resume(Memory(each), b"n", opens_once=True) for each in ([], kept(FIRST))))
+    for end, said in zip(ends, ("the name that it had then", "ask its owner, whose screen names"), strict=True):
+        assert isinstance(end.error, DisagreementError)
+        assert said in str(end.error)
 
 
 def test_an_answer_is_kept_before_it_is_used_and_no_foreign_one_is_taken() -> None:
