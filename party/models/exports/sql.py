@@ -4,11 +4,15 @@ NB: names and values may be the partner's, and some databases read a backslash i
 """
 
 from collections.abc import Iterable, Sequence
+from itertools import product
 
 import numpy as np
 
 from party.models.exports.readings import Exported, RuleList, readings_of
 from party.models.exports.sql_cells import REFUSED, cells_table, quoted, value_name
+from party.models.tree_file import references
+from party.names import printable
+from protocols.errors import InputError
 from protocols.learning.naive_bayes import NaiveBayes, grains
 from protocols.learning.tree import Leaf, Split, Tree, label_of_node, shares_of
 from protocols.tables import Expression, Floats
@@ -31,6 +35,11 @@ _IMPOSSIBLE = -(10**13)  # in grains, of which all that is possible has fewer: n
 def sql_of(model: Exported, ranked: int | None = None) -> str:
     """Return the class of a row or, of a tree, the share of this class, as an expression."""
     readings = model.readings if isinstance(model, RuleList) else readings_of(model)
+    base = model.found.attributes if isinstance(model, RuleList) else model.schema.base.columns
+    for read, name in product([each.column for each in readings.values()], references(base)):
+        if read != name and read.casefold() == name.casefold():
+            both = " and ".join(map(repr, map(printable, sorted((read, name)))))
+            raise InputError(f"most databases take {both} for one column: export it as python or pmml")
     if isinstance(model, RuleList):
         answer = _first_rule(model)
     else:

@@ -440,6 +440,38 @@ def test_what_a_partner_names_a_value_is_a_text_and_nothing_more(text: str, tmp_
     ]
 
 
+def named_alike(partners: str, label: str = "outcome") -> Tree:
+    """Return a tree that reads the partner's column, beside ours, which is called age."""
+    columns = (Attribute("alice", "age", ("u", "v")), Attribute("bob", partners, ("u", "v")))
+    schema = Schema(columns, Attribute("bob", label, ("bad", "good")), ("bob",))
+    return Tree(schema, Split((), 1, (Leaf((), 0), Leaf((), 1))))
+
+
+@pytest.mark.parametrize("theirs", ["years", "AGE", "\u00c1GE"])
+def test_no_database_reads_our_column_for_one_that_the_partner_names_as_ours_in_other_letters(
+    theirs: str, tmp_path: Path
+) -> None:
+    """The control is another name. DuckDB calls the second of two such columns otherwise, SQLite has no such table."""
+    rows = tmp_path / "rows.csv"
+    rows.write_text(f"age,{theirs}\nu,v\nv,u\n", "utf-8")
+    from_file = duckdb.connect().execute(f"SELECT * FROM read_csv('{rows}')").description or []
+    model = named_alike(theirs)
+    if theirs == "AGE":
+        assert [each[0] for each in from_file] != ["age", theirs]
+        with pytest.raises(sqlite3.OperationalError, match="duplicate column name"):
+            sqlite3.connect(":memory:").execute(f'CREATE TABLE rows (age, "{theirs}")')
+        for alike in (model, named_alike("years", "YEARS"), named_alike("age", "BOB.age")):
+            with pytest.raises(InputError, match=r"most databases take .* for one column: export it as python or pmml"):
+                sql_of(alike)
+    else:
+        asked = f"SELECT {sql_of(model)} FROM"
+        assert duckdb.connect().execute(f"{asked} read_csv('{rows}')").fetchall() == [("good",), ("bad",)]
+        here = sqlite3.connect(":memory:")
+        here.execute(f'CREATE TABLE rows (age, "{theirs}")')
+        here.executemany("INSERT INTO rows VALUES (?, ?)", [("u", "v"), ("v", "u")])
+        assert here.execute(f"{asked} rows").fetchall() == [("good",), ("bad",)]
+
+
 REFUSED = [
     (
         with_value("a\\' OR 1=1 --"),
