@@ -180,7 +180,7 @@ def resume(kept: Kept | None, nonces: bytes, *, opens_once: bool = False) -> Rol
     """Compare what both have kept; nothing crosses in a run that begins. With `opens_once` fill in what one side lacks.
 
     Discloses: how much of what the peer has sent in this run we have not lost; with `opens_once`, also what was
-    opened and the peer has lost. Who was told of answers that we have not opened hears so.
+    opened and the peer has lost. A peer that has kept answers which we have not opened hears so.
     """
     if kept is None:
         return Resumed()
