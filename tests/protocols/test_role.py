@@ -270,7 +270,8 @@ def test_what_a_peer_has_kept_for_us_is_as_many_whole_numbers_as_it_says_and_was
 
 
 def test_who_never_opened_what_the_other_has_kept_blames_nobody_and_both_say_why() -> None:
-    ends = duel(*(resume(Memory(each), b"n", opens_once=True) for each in ([], kept(FIRST))))
+    left, right = (resume(Memory(each), b"n", opens_once=True) for each in ([], kept(FIRST)))
+    ends = duel(left, right)
     for end, said in zip(ends, ("the name that it had then", "ask its owner, whose screen names"), strict=True):
         assert isinstance(end.error, DisagreementError)
         assert said in str(end.error)
