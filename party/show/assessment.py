@@ -17,7 +17,7 @@ from protocols.learning.whole import GINI_BITS
 from protocols.noise.accounting import Spending, TreeSpending, delta_of
 from protocols.noise.geometric import most_variance
 from protocols.secret_tree.bits import Allowance, Follows
-from protocols.secret_tree.held_out import error_of_correct, most_rows, noise_of_table
+from protocols.secret_tree.held_out import error_of_correct, facts_read, most_rows, noise_of_table
 from protocols.secret_tree.openings import wires_of_node_and_leaf
 from protocols.terms import EPSILON_OF_SCORES, NOISE, Learner, Leaves, Method, RuleTerms, Splits, Terms
 from protocols.two_party.power import Seen
@@ -122,8 +122,8 @@ def amount_lines(run: Assessment, alike: str = "") -> list[str]:
     kind = counts_kind(terms)
     guess = "" if run.likely is None else f" (about {_rounded(run.likely):,} are likely)"
     most = f"This run reveals at most {run.most:,} {kind}{_WHATEVER[terms.learner]}{guess}{alike}."
-    danger = [] if terms.noise is not None else [SOLVED, f"A partner that deviates can {deviations_of(run)[0]}."]
-    return [most, *([_COPIES] if terms.disguises else []), *danger]
+    solved, copies = [] if terms.noise is not None else [SOLVED], [_COPIES] if terms.disguises else []
+    return [most, *copies, *solved, f"A partner that deviates can {deviations_of(run)[0]}."]
 
 
 _WHATEVER = {
@@ -227,24 +227,41 @@ def deviations_of(run: Assessment) -> list[str]:
     if terms.mines:
         return [] if run.holds_class else ["send another tree than it mined"]
     if terms.hides_counts and terms.counts_exactly:
-        noisy = "" if terms.noise is None else ", with the noise of the run (the same one in up to 3 answers)"
+        noisy = "" if terms.noise is None else ", whatever epsilon is (up to 3 answers have the same noise)"
         found.append(f"read {_chosen_bits(run)}{noisy}, and spoil the model for both")
     elif terms.encrypts:
         found.append("as holder of the key of Paillier, read a column of ours in the counts")
     elif terms.counts_exactly and not run.holds_class and terms.rules is None:
-        each = f"about {log2(max(run.records, 2)):.0f} records" if run.records else "some records"
-        found.append(f"read {each} of one of our columns in each count")
+        exact = run.records and terms.noise is None
+        each = f"about {log2(max(run.records, 2)):.0f} records" if exact else "some records"
+        whatever = "" if terms.noise is None else ", whatever epsilon is"
+        found.append(f"read {each} of one of our columns in each count{whatever}")
     elif terms.counts_exactly:
         found.append("choose, in place of a node, any records of ours to be counted")
     if terms.ranks and terms.rules is None:
         found.append("compare our estimate of a column with a number of its choice, a bit per column and node")
-    if terms.opens_tree and terms.test:
-        opened = "in each opening of the table of people held out (up to 3)"
-        found.append(f"read one person for certain, whatever the noise, {opened}")
+    if terms.opens_tree and run.tests:
+        found.append(_held_out_read(run))
         found.append(
             "break off once after it sees a digest of our table, and choose its own so that it decides who is held out"
         )
     return found
+
+
+def _held_out_read(run: Assessment) -> str:
+    """Say how many held-out people numbers in place of bits read at most by their table, opened once or three times."""
+    cells = most_rows(run.classes, run.terms.leaves) * run.classes
+    return f"read {people_read(run.tests, cells, EPSILON_OF_SCORES)} by the table of those held out"
+
+
+def people_read(people: int, cells: int, epsilon: Fraction) -> str:
+    """Say how many of these people a table with noise reads for certain to who sends numbers in place of bits.
+
+    >>> people_read(2000, 32, Fraction(1, 2))
+    'up to 242 of 2,000 people for certain, or 1,010 if it ends two runs, whatever epsilon is,'
+    """
+    once, thrice = (min(people, facts_read(people, cells, noise_of_table(epsilon), each)) for each in (1, 3))
+    return f"up to {once:,} of {people:,} people for certain, or {thrice:,} if it ends two runs, whatever epsilon is,"
 
 
 def _chosen_bits(run: Assessment) -> str:

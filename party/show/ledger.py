@@ -17,6 +17,7 @@ from party.records.ledger import PeerName
 from party.records.ledger_entries import ColumnsEntry, CopyEntry, CrosstabEntry, EntryOfData, WouldReveal, terms_read
 from party.records.tally import Dealings, ListsAligned, NodePath, Revealed, Side
 from party.settings.job import unused_terms
+from party.show.assessment import people_read
 from party.show.document import counted
 from party.show.progress import WORDS
 from protocols.role import Phase
@@ -281,6 +282,10 @@ def proposed_lines(job: Proposal) -> Iterator[str]:
     yield f"  terms: {printable(', '.join(terms))}"
     by = known if said.job["kind"] == "train" else "by what was known then"
     yield f"  {by}, of {said.records:,} records: {_would_text(said.reveals)}"
+    if said.job["kind"] == "crosstab" and said.reveals.counts and said.reveals.epsilon:
+        read = people_read(said.records, said.reveals.counts, said.reveals.epsilon)
+        deviates = f"one that deviates can read {read} by the table"
+        yield f"  epsilon is against a partner that follows the protocol; {deviates}"
     for name, approved, time in job.words.values():
         yield f"  {'approved' if approved else 'refused'} by {printable(name)}, {time}"
 

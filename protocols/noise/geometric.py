@@ -13,7 +13,7 @@ Sampling is that of Canonne, Kamath and Steinke 2020 ("The Discrete Gaussian for
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, exp
+from math import ceil, e, exp, log2
 from numbers import Rational
 from typing import Final
 
@@ -44,6 +44,12 @@ class Geometric:
         """Variance before the cut, which takes less than a float shows: `2 a / (1 - a)**2`, `a = exp(-1/scale)`."""
         decay = exp(-1 / self.scale)
         return 2 * decay / (1 - decay) ** 2
+
+    @property
+    def entropy(self) -> float:
+        """How many bits a draw has, before the cut: `log2((1 + a) / (1 - a)) + 2 a log2(1/a) / (1 - a**2)`."""
+        decay = exp(-1 / self.scale)
+        return log2((1 + decay) / (1 - decay)) + 2 * decay / (1 - decay**2) * log2(e) / self.scale
 
     def draw(self, chance: Randomness) -> int:
         """Draw one value."""

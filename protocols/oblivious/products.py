@@ -12,7 +12,7 @@ choices `x_i = [E_a holds of i]` the sums over all records are shares of the cou
 *Functionality*: shares of products; the sender learns nothing, the chooser its share.
 *Assumed*: what `masks` assumes: `d` is uniform to who lacks one key.
 *Deviations*: several numbers share one mask of 128 bits, each with bits of its own. A sender that deviates may take any
-numbers for bits, and so a weighted sum for a count.
+numbers for bits, and so a weighted sum for a count: of no more bits than the width of what is opened.
 *Never again*: corrections are sent for all records of the chooser's vector, always: which records have one would show
 the chooser the sender's columns, record by record. Each number has a use of its own of its transfer's keys.
 """

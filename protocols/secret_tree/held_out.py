@@ -43,6 +43,16 @@ def room_for_table(law: Geometric) -> int:
     return 4 * law.cut
 
 
+def facts_read(records: int, cells: int, law: Geometric, openings: int = 1) -> int:
+    """Return how many yes-or-no facts at most a side that deviates reads by a table of these cells, whatever it sends.
+
+    A cell has as many bits as the largest number in it, of which the other side's noise, the same in each opening,
+    takes its entropy.
+    """
+    bits = openings * (records + room_for_table(law)).bit_length() - law.entropy
+    return max(0, int(cells * bits))
+
+
 def error_of_correct(rows: int, law: Geometric) -> float:
     """Return the standard error of the noise in how many are classified rightly, by a table of this many rows."""
     return sqrt(2 * rows * law.variance)

@@ -12,8 +12,10 @@ not suppressed: each side knows its own margin, from which they follow.
 
 *Deviations*: who sends its share last makes the table another one, as it may by another column, and the other side sees
 whether that adds up to its own counts. Who stops before it sends keeps the table to itself. Who sends numbers in the
-place of bits reads a person of its choice whatever the noise. A side that brings another column under the commitment of
-an earlier one gets the same noise again, and learns the difference: the third opening that does not end is the last.
+place of bits reads by each cell, for certain and whatever epsilon is, as many people as `facts_read` says: noise takes
+a few bits of a cell, of the first opening alone where runs are ended. A side that brings another column under the
+commitment of an earlier one gets the same noise again, and learns the difference: the third opening that does not end
+is the last.
 """
 
 from collections.abc import Callable

@@ -4,11 +4,11 @@ All of it follows from what is opened: the tree, and the table of those held out
 bits that are shown before a run, and beside a guess.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
-from itertools import combinations, product
+from itertools import combinations, islice, product
 from math import exp, log2
 from pathlib import Path
 
@@ -346,15 +346,19 @@ def test_a_table_of_all_held_out_people_but_one_that_are_known_moves_odds_by_its
 
 @dataclass(frozen=True)
 class NumbersForBits:
-    """What a corrector sends that deviates: of one record the largest number of a block, of all others nothing."""
+    """What a corrector sends that deviates: in each cell these weights, each of a record of its own, else nothing."""
 
-    aim: int
+    weights: Sequence[int]
     records: int
+    aims: Iterator[int]
 
     def __call__(self, rows: SatisfiedRows, lanes: Sequence[Lanes]) -> GivenNumbers:
         del rows
         words = [np.zeros(self.records, np.uint64) for _ in lanes]
-        words[0][self.aim] = (1 << lanes[0].widths[0] - 1) - 1
+        for word, each in zip(words, lanes, strict=True):
+            for start in each.starts:
+                for aim, weight in zip(islice(self.aims, len(self.weights)), self.weights, strict=True):
+                    word[aim] |= np.uint64(weight << start)
         return GivenNumbers(words)
 
 
@@ -403,19 +407,19 @@ def test_nested_cuts_of_one_split_read_more_people_than_whole_columns_and_no_mor
 
 
 @pytest.mark.parametrize("deviates", [False, True])
-def test_a_corrector_that_sends_numbers_for_bits_reads_one_held_out_person_whatever_the_noise(
+def test_a_corrector_that_sends_numbers_for_bits_reads_a_held_out_person_in_each_cell_whatever_the_noise(
     monkeypatch: pytest.MonkeyPatch, *, deviates: bool
 ) -> None:
-    """Epsilon holds against who follows the protocol: e^(1/2) allows .62 of 12. The control sends bits."""
+    """Epsilon holds against who follows the protocol: e^(1/2) allows .62 of 48. The control sends bits."""
     rng, right, root = np.random.default_rng(0), 0, Split((), 0, (Leaf((), 0), Leaf((), 1)))
     codes = np.random.default_rng(5).integers(0, 2, (400, 5)).astype(np.uint8)
     case = Case({"alice": (2, 2), "bob": (2, 2)}, ("bob",), 2, codes, {"alice": 1, "bob": 1}, make_terms(method="smc"))
     both, law = agreements(case), noise_of_table(EPSILON_OF_SCORES)
     tree = Tree(both[1][1].schema, root)
     for trial in range(12):
-        aim, meeting = int(rng.integers(400)), meet(4, 3)
+        aims, meeting = rng.permutation(400)[:4].tolist(), meet(4, 3)
         if deviates:
-            monkeypatch.setattr(shares, "BitsAsNumbers", NumbersForBits(aim, 400))
+            monkeypatch.setattr(shares, "BitsAsNumbers", NumbersForBits([31], 400, iter(aims)))
         keyed = [
             (replace(local, secrets=replace(local.secrets, coins=bytes([trial, place]) * 16)), agreed)
             for place, (local, agreed) in enumerate(both)
@@ -424,10 +428,9 @@ def test_a_corrector_that_sends_numbers_for_bits_reads_one_held_out_person_whate
         views[1][:, 4] = codes[:, 4]
         alice, bob = (score(*keyed[place], tree, views[place], meeting[place], KeptAnswers()) for place in range(2))
         table = run_pair(alice, bob)[1].table.confusion
-        own = noise_of_model(*keyed[1]).of_model(law, 4, b"scores", tree.parts())
-        left = table - np.reshape(own, (2, 2))
-        right += int(left[1, 0] > left[0, 0]) == codes[aim, 0]
-    assert (right == 12) == deviates
+        left = table.reshape(-1) - np.array(noise_of_model(*keyed[1]).of_model(law, 4, b"scores", tree.parts()))
+        right += sum((left[cell] >= 16) == (codes[aim, 0] == cell // 2) for cell, aim in enumerate(aims))
+    assert (right >= 46) == deviates
 
 
 @pytest.mark.parametrize(("tables", "least"), [(1, 0.54), (10, 0.62)])

@@ -10,7 +10,7 @@ import pytest
 from protocols.jobs import CrosstabTerms
 from protocols.role import run_pair
 from protocols.secret_tree import shares
-from protocols.secret_tree.held_out import noise_of_table
+from protocols.secret_tree.held_out import facts_read, noise_of_table
 from protocols.two_party.crosstab import Crossed
 from tests.attacks.test_chosen_tree import NumbersForBits, lead
 from tests.protocols.two_party.test_crosstab import sides
@@ -70,16 +70,53 @@ def test_tables_of_columns_that_differ_by_a_person_say_no_more_of_her_than_an_ep
     assert right >= least * len(found)
 
 
+WIDE = np.column_stack([np.random.default_rng(9).integers(0, 2, 400), np.arange(400) % 16, np.arange(400) % 2])
+"""Alice's column, of two values, Bob's of sixteen, and a class that nobody asks about."""
+
+
+def wide_table(noise: Fraction) -> tuple[list[int], Crossed]:
+    """Return what is left of the 32 cells, hers of value 0 first, without Bob's noise, and what both know."""
+    case = Case({"alice": (2,), "bob": (16,)}, ("bob",), 2, WIDE.astype(np.uint8), {"alice": 1, "bob": 1}, make_terms())
+    _, (agreed, cells) = run_pair(*sides(case, CrosstabTerms("b0", "a0", noise), "bob"))
+    return [cell - own for cell, own in zip(cells, agreed.noise(), strict=True)], agreed
+
+
 @pytest.mark.parametrize("deviates", [False, True])
-def test_who_sends_numbers_for_bits_reads_one_person_of_a_table_whatever_the_noise(
+def test_who_sends_numbers_for_bits_reads_a_person_in_each_cell_of_a_table_whatever_the_noise(
     monkeypatch: pytest.MonkeyPatch, *, deviates: bool
 ) -> None:
-    """Epsilon holds against who follows the protocol: e^(1/2) allows .62 of 12. The control sends bits."""
-    right = 0
-    for aim in range(12):
+    """Epsilon holds against who follows the protocol: e^(1/2) allows .62 of 32. The control sends bits."""
+    aims = np.random.default_rng(1).permutation(400)[:32].tolist()
+    monkeypatch.setattr(Crossed, "adds_up", lambda *_: True)  # who sends last makes it add up
+    if deviates:
+        monkeypatch.setattr(shares, "BitsAsNumbers", NumbersForBits([31], 400, iter(aims)))
+    left, _ = wide_table(HALF)
+    right = sum((left[cell] >= 16) == (WIDE[aim, 0] == cell // 16) for cell, aim in enumerate(aims))
+    assert (right >= 31) == deviates
+
+
+@pytest.mark.parametrize("noise", [HALF, Fraction(1, 100)])
+@pytest.mark.parametrize("deviates", [False, True])
+def test_by_three_openings_with_one_noise_numbers_for_bits_read_twelve_people_in_each_cell(
+    monkeypatch: pytest.MonkeyPatch, noise: Fraction, *, deviates: bool
+) -> None:
+    """The first opening, of nothing, is our noise; by each other one six people of a cell are read without it.
+
+    At most 25 and 34 of a cell are possible: three times 10 and 15 bits less those of noise. The control sends bits.
+    """
+    aims = np.random.default_rng(2).permutation(400)[:384].reshape(2, 192).tolist()
+    monkeypatch.setattr(Crossed, "adds_up", lambda *_: True)  # Alice never hears of an opening that is cut off
+    tables, weights = list[list[int]](), [1 << bit for bit in range(6)]
+    for numbers, read in (([], []), (weights, aims[0]), (weights, aims[1])):
         if deviates:
-            monkeypatch.setattr(shares, "BitsAsNumbers", NumbersForBits(aim, RECORDS))
-        agreed, bobs = run_pair(*sides(CASE, CrosstabTerms("b0", "a0", HALF), "bob"))
-        left = np.reshape(agreed[1], (2, 2)) - np.reshape(bobs[0].noise(), (2, 2))
-        right += int(left[1, 0] > left[0, 0]) == CODES[aim, 0]
-    assert (right == 12) == deviates
+            monkeypatch.setattr(shares, "BitsAsNumbers", NumbersForBits(numbers, 400, iter(read)))
+        cells, agreed = wide_table(noise)
+        tables.append(cells)
+    right, alone = 0, tables[0]
+    for seen, read in zip(tables[1:], aims, strict=True):
+        for at, aim in enumerate(read):
+            cell, bit = divmod(at, 6)
+            right += bool(seen[cell] - alone[cell] >> bit & 1) == (WIDE[aim, 0] == cell // 16)
+    assert (right == 384) == deviates
+    assert agreed.law is not None
+    assert facts_read(400, 32, agreed.law, 3) >= 384

@@ -25,6 +25,7 @@ from party.records.ledger import PeerEntries, PeerName, has_ledger, join_ledger
 from party.records.ledger_entries import DecisionEntry, WouldReveal
 from party.records.tally import dealings
 from party.settings.party import Acceptance, LifeBounds, read_party_config
+from party.show.assessment import people_read
 from party.show.ledger import cancelled_text, dealings_lines, open_run_lines, proposal_lines
 from protocols.errors import DisagreementError, InputError, NotApprovedError
 from protocols.jobs import Align, Crosstab, CrosstabTerms, Job, Predict, PredictionTerms, Receiver, Train
@@ -193,6 +194,14 @@ def test_each_kind_of_job_is_kept_with_what_it_would_reveal(tmp_path: Path, job:
     assert waits(sessions, job)
     told = {name for name, value in vars(proposed(sessions)[0].said.reveals).items() if value is not None}
     assert told - {"seconds", "megabytes"} == has
+
+
+def test_who_signs_a_table_with_noise_reads_how_many_people_a_partner_that_deviates_may_read(tmp_path: Path) -> None:
+    sessions = by_hand(tmp_path, agree='epsilon = "5"\n')
+    assert waits(sessions, Crosstab(CrosstabTerms("b0", "a1", Fraction(1, 2))))
+    (job,) = proposed(sessions)
+    read = people_read(job.said.records, job.said.reveals.counts or 0, Fraction(1, 2))
+    assert f"one that deviates can read {read} by the table" in " ".join(proposal_lines([job], 1))
 
 
 GUESSES: list[tuple[Any, Any, str]] = [

@@ -17,6 +17,7 @@ from party.records.tally import Revealed
 from party.settings.party import Acceptance
 from party.show.assessment import (
     amount_lines,
+    deviations_of,
     ended_lines,
     follows_lines,
     noise_lines,
@@ -215,7 +216,7 @@ def test_what_a_run_spends_and_leaves_is_said(
 ) -> None:
     run = Assessment(make_terms(noise=Fraction(1), max_depth=3), 40, 30)
     past, bounded = replace(TOLD, epsilon=spent), replace(agree, epsilon=allowed)
-    assert run_lines(run, past, bounded)[2:] == [f"This run spends epsilon {said}"]
+    assert run_lines(run, past, bounded)[3:] == [f"This run spends epsilon {said}"]
     assert not any("epsilon" in line for line in run_lines(Assessment(make_terms(), 40, 30), past, bounded))
 
 
@@ -262,7 +263,8 @@ def test_a_tree_is_forecast_by_its_bound_alone_and_what_is_over_is_told_with_its
     assert "about 11 records of one" in amount_lines(replace(run, records=2_100))[-1]
     assert "any records of ours to be counted" in amount_lines(replace(run, holds_class=True))[-1]
     assert "key of Paillier" in amount_lines(replace(run, terms=make_terms(counting=Counting.PAILLIER)))[-1]
-    assert len(amount_lines(replace(run, terms=make_terms(noise=Fraction(1), max_depth=3, omega=ALL)))) == 2
+    _, _, noisy = amount_lines(replace(run, terms=make_terms(noise=Fraction(1), max_depth=3, omega=ALL), records=2_100))
+    assert noisy.endswith("read some records of one of our columns in each count, whatever epsilon is.")
     assert before.startswith(
         "This run reveals at most 451,371 exact counts, whatever tree it grows, and often far fewer."
     )
@@ -271,6 +273,21 @@ def test_a_tree_is_forecast_by_its_bound_alone_and_what_is_over_is_told_with_its
     parts = "4,711 exact counts (4,708 of tables, 2 of classes, 1 of accuracy)"
     assert revealed_lines(run.terms, Revealed(4_708, 2, 1)) == [f"This run revealed {parts}."]
     assert "(about 5,300 are likely)" in amount_lines(replace(run, likely=5_273))[0]
+
+
+@pytest.mark.parametrize(("leaves", "once", "thrice"), [(Leaves.LABEL, 30, 126), (Leaves.TENTHS, 181, 757)])
+def test_how_many_held_out_people_a_partner_reads_that_deviates_is_said_before_a_run_and_after(
+    leaves: Leaves, once: int, thrice: int
+) -> None:
+    """Of 12 bits a cell noise takes 4.4, and of three openings as many; four cells, or 24 with tenths."""
+    terms = make_terms(method="smc", reveal="tree", max_depth=3, leaves=leaves, min_leaf=100)
+    run = Assessment(terms, 0, None, records=6_000, tests=2_000)
+    read = (
+        f"read up to {once} of 2,000 people for certain, or {thrice} if it ends two runs, whatever epsilon is, by the"
+    )
+    assert any(read in line for line in amount_lines(run))
+    assert any(read in can for can in deviations_of(run))
+    assert not any("for certain" in line for line in amount_lines(replace(run, tests=0)))
 
 
 def test_a_tree_that_bits_end_is_called_so_before_the_run_and_after_it() -> None:

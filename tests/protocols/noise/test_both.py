@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache
 from itertools import pairwise
-from math import exp, log
+from math import exp, log, log2
 from typing import Any, TypeVar
 
 import numpy as np
@@ -366,6 +366,14 @@ def test_the_variance_is_that_of_the_formula(scale: Fraction) -> None:
     low, high = (sum(z**2 * pair[side] for z, pair in law_bounds(law).items()) for side in (0, 1))
     assert float(low) == pytest.approx(law.variance, rel=1e-8)
     assert float(high) == pytest.approx(law.variance, rel=1e-8)
+
+
+@pytest.mark.parametrize("scale", [4, 200])
+def test_the_entropy_is_that_of_the_chances_and_near_that_of_the_exponential_law(scale: int) -> None:
+    decay, z = exp(-1 / scale), np.arange(-scale * 40, scale * 40 + 1)
+    chances = (1 - decay) / (1 + decay) * decay ** np.abs(z)
+    assert Geometric(Fraction(scale)).entropy == pytest.approx(-(chances * np.log2(chances)).sum(), rel=1e-9)
+    assert Geometric(Fraction(scale)).entropy == pytest.approx(log2(2 * exp(1) * scale), abs=0.01)
 
 
 def _delta(law: Geometric, epsilon: Fraction) -> Fraction:
