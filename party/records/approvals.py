@@ -9,7 +9,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, Literal
 
 from party.records.ledger import LedgerEntry, LedgerError, PeerName
 from party.records.ledger_entries import DecisionEntry, ProposalEntry, ProposedRunEntry
@@ -94,22 +94,25 @@ def decision_statement(proposal: bytes, name: str, time: str, *, approved: bool)
 
 
 def read_name(text: str) -> str:
-    """Return the name under which somebody signs: of letters from A to Z, since others look like these."""
+    """Return the name under which somebody signs: of letters from A to Z: other letters and signs look like them."""
     name = " ".join(text.split())
-    bare = _without_accents(name)
-    if len(name) > MOST_NAME or not bare.isascii() or not bare.isprintable() or not _spelt(name):
+    if len(name) > MOST_NAME or not _NAME.fullmatch(_without_accents(name, "NFD")):
         raise InputError(
-            f"the name of who decides must have 1 to {MOST_NAME} characters, letters from A to Z (with accents or not) "
-            "and digits among them and no other letters: write it so"
+            f"the name of who decides must have 1 to {MOST_NAME} characters: letters from A to Z (with accents or "
+            "not), blanks, hyphens, apostrophes and full stops alone: write it so"
         )
     return name
 
 
-def _without_accents(name: str) -> str:
-    return "".join(each for each in unicodedata.normalize("NFKD", name) if unicodedata.category(each)[0] != "M")
+_NAME: Final = re.compile(r"[ '.-]*[A-Za-z][A-Za-z '.-]*")
+
+
+def _without_accents(name: str, form: Literal["NFD", "NFKD"] = "NFKD") -> str:
+    return "".join(each for each in unicodedata.normalize(form, name) if unicodedata.category(each)[0] != "M")
 
 
 _ALIKE: Final = str.maketrans("01i", "oll")
+"""Of small letters; digits stand in decisions of older releases alone."""
 
 
 def _spelt(name: str) -> str:
