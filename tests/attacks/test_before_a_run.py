@@ -15,7 +15,7 @@ from protocols.jobs import Train
 from protocols.messages import Greeting, MemoryHeads, Verdict
 from protocols.role import Message
 from protocols.two_party.agreement import SPOKEN, VERSION
-from tests.party.node.test_approval import TREE, by_hand, sign, waits
+from tests.party.node.test_approval import TREE, assert_waits, by_hand, sign
 from tests.support.channels import memory_channels
 from tests.support.sessions import ANY_ODDS, CASE, Sessions, contents
 
@@ -71,7 +71,7 @@ def test_a_caller_that_waits_learns_neither_who_has_signed_nor_how_often(tmp_pat
     heard = []
     for case, decisions in enumerate(SIGNED[word]):
         sessions = by_hand(tmp_path / str(case), TREE)
-        assert waits(sessions)
+        assert_waits(sessions)
         for name, approved in decisions:
             sign(sessions, name, approved=approved)
         is_signed_by.cache_clear()
@@ -85,7 +85,7 @@ def test_a_caller_that_waits_learns_neither_who_has_signed_nor_how_often(tmp_pat
 
 def test_the_control_once_two_have_signed_the_caller_hears_another_word_and_what_follows(tmp_path: Path) -> None:
     sessions = by_hand(tmp_path, TREE)
-    assert waits(sessions)
+    assert_waits(sessions)
     sign(sessions, "Ann", "Ben")
     end, (_, verdict, follows, *_) = asked(sessions)
     assert (end, decode(verdict, Verdict)) == (None, Verdict(""))

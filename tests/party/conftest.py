@@ -45,5 +45,5 @@ def postgres() -> Iterator[str]:
 
 
 def _run(words: list[str], folder: Path) -> None:
-    done = subprocess.run(words, capture_output=True, text=True, cwd=folder, timeout=60, check=False)
+    done = subprocess.run(words, capture_output=True, text=True, cwd=folder, timeout=300, check=False)
     assert done.returncode == 0, done.stderr

@@ -337,8 +337,8 @@ def test_an_odd_certificate_is_bad_input(folder: Path, old: bytes, new: bytes) -
 
 
 def test_odd_numbers_in_the_place_of_each_value_are_read_or_refused_in_one_line() -> None:
-    for name in ["party.toml", "job.toml", "design.toml", "survey.toml", "baskets.toml"]:
-        with every_parser() as parsers:
+    with every_parser() as parsers:
+        for name in ["party.toml", "job.toml", "design.toml", "survey.toml", "baskets.toml"]:
             parser = parsers[name]
             lines = parser.examples[0].split(b"\n")
             taken = []

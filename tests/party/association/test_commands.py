@@ -46,7 +46,7 @@ def test_disguising_again_gives_the_same_copy(shop: Path, capsys: pytest.Capture
     assert (shop / "coins").stat().st_mode & 0o077 == 0
 
 
-def test_baskets_more_frequent_than_assumed_are_told_to_their_owner_alone(
+def test_baskets_more_frequent_than_assumed_are_shown_to_their_owner_alone(
     shop: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     again = ("disguise", "baskets.csv", "design.toml", "-o", "d.csv", "--secret", "coins", "--overwrite")
@@ -128,7 +128,9 @@ def test_rules_over_the_columns_of_a_survey_are_mined(shop: Path, capsys: pytest
     )
 
 
-def test_privacy_tells_every_size_and_what_is_beyond_shown_sets(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_privacy_prints_every_size_and_what_is_beyond_shown_sets(
+    shop: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (shop / "design.toml").write_text(DESIGN)
     text = told(capsys, "privacy", "design.toml")
     assert "no set of 1, 2, ... items is in more than 60%, 40%, 20%" in text
@@ -147,7 +149,7 @@ def test_an_audit_passes_the_shipped_sampler(shop: Path, capsys: pytest.CaptureF
     assert "OK: the sampler randomizes baskets as the design declares." in text
 
 
-def test_size_tells_how_many_baskets_are_enough(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_size_prints_how_many_baskets_are_enough(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = told(capsys, "size", "design.toml", "--half-width", "1/20", "--expression", "bread, milk")
     assert "For +- 0.05 at 95% for the support of a set of 2 items" in text
     assert "  2 items: " in text
@@ -386,7 +388,7 @@ def test_a_support_that_is_no_share_is_refused(plain: tuple[pd.DataFrame, Random
             frequent_itemsets(sent, design, support)
 
 
-def test_a_measure_other_than_confidence_may_be_the_threshold_and_what_is_none_is_refused(
+def test_a_measure_other_than_confidence_may_be_the_threshold_and_no_other_word(
     plain: tuple[pd.DataFrame, Randomized, BasketDesign],
 ) -> None:
     _, sent, design = plain

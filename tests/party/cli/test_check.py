@@ -7,7 +7,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
-from math import log
+from math import log, log2
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +51,7 @@ def as_json(pair: Pair, *more: str | Path, codes: tuple[int, ...] = (0,), party:
     return found
 
 
-def test_each_column_is_told_with_the_frequencies_of_the_file_and_no_value_that_few_hold(pair: Pair) -> None:
+def test_each_column_is_shown_with_the_frequencies_of_the_file_and_no_value_that_few_hold(pair: Pair) -> None:
     found = as_json(pair)
     columns = {column["name"]: column for column in found["columns"]}
     for place, name in enumerate(("a", "b", "class")):
@@ -67,13 +67,16 @@ def test_each_column_is_told_with_the_frequencies_of_the_file_and_no_value_that_
 def test_columns_are_ranked_by_what_each_says_of_the_class_to_who_holds_it_and_what_is_chance_is_named(
     pair: Pair,
 ) -> None:
-    from sklearn.metrics import mutual_info_score
-
     found = {column["name"]: column for column in as_json(pair)["columns"]}
     assert found["class"]["worth"] is None
     for place, name in enumerate(("a", "b")):
         seen = [row[place] if row[place] in found[name]["values"] else "other" for row in ROWS]
-        bits = mutual_info_score(seen, [row[2] for row in ROWS]) / log(2)
+        classes = [row[2] for row in ROWS]
+        held, of_class = Counter(seen), Counter(classes)
+        bits = sum(
+            number / 150 * log2(number * 150 / (held[value] * of_class[label]))
+            for (value, label), number in Counter(zip(seen, classes, strict=True)).items()
+        )
         assert found[name]["worth"]["gain"] == pytest.approx(bits)
         assert found[name]["worth"]["by_chance"] == pytest.approx((len(set(seen)) - 1) / (2 * 150 * log(2)))
     assert not found["a"]["worth"]["mostly_chance"]
@@ -186,7 +189,7 @@ def test_columns_that_share_a_coin_are_refused_by_the_odds_and_shown_with_what_i
     assert refusal in planned.err
 
 
-def test_a_plain_column_and_a_job_that_we_would_refuse_are_told_whole(pair: Pair) -> None:
+def test_a_plain_column_and_a_job_that_we_would_refuse_are_shown_whole(pair: Pair) -> None:
     pair.edit("alice", "plain = []", 'plain = ["b"]')
     told = check(pair, pair.write_job()).out
     assert "plain, as it is" in told
@@ -205,7 +208,7 @@ def test_what_is_not_covered_by_the_figures_of_a_copy_stands_first(pair: Pair) -
     assert "do not cover counts" not in mined
 
 
-def test_what_a_run_told_is_what_the_next_check_tells_of_it(pair: Pair) -> None:
+def test_what_a_run_revealed_is_what_the_next_check_shows(pair: Pair) -> None:
     """The forecast's bound holds, and what was told is counted against what is allowed."""
     job = pair.write_job(min_leaf=5)
     before = as_json(pair, job)
@@ -235,7 +238,7 @@ def test_what_a_run_told_is_what_the_next_check_tells_of_it(pair: Pair) -> None:
     assert check(pair, pair.write_job(theta="3/5")).code == 2
 
 
-def test_the_release_of_a_run_for_rules_is_told_as_one_without_a_class() -> None:
+def test_the_release_of_a_run_for_rules_is_shown_as_one_without_a_class() -> None:
     (line,) = released_lines(Past({"party": ["bob"], "class": NO_CLASS, "theta": "2/3"}, 1, Revealed(sets=20), None))
     assert "Last release to bob: class none (association rules), theta 2/3." in line
 
@@ -271,7 +274,7 @@ def test_odd_formats_and_identifiers_are_noted(pair: Pair) -> None:
     assert as_json(pair)["notes"] != told
 
 
-def test_where_no_run_is_left_check_and_plan_tell_all_and_end_with_the_refusal(pair: Pair) -> None:
+def test_where_no_run_is_left_check_and_plan_show_all_and_end_with_the_refusal(pair: Pair) -> None:
     pair.edit("alice", 'most_runs = "any"', "most_runs = 1")
     job = pair.write_job(min_leaf=5)
     with serving(pair):

@@ -39,15 +39,26 @@ from tests.support.sessions import ANY_ODDS, CASE, Sessions
 from tests.support.timer import SkippingTimer
 
 
-@pytest.fixture
-def config(tmp_path: Path) -> Path:
-    """Return Bob's settings after a run."""
-    sessions = Sessions(tmp_path, CASE, ANY_ODDS)
-    sessions.run()
-    write_secret(tmp_path / "bob" / SECRET_FILE, sessions.local("bob").secrets.coins)
-    path = tmp_path / "bob" / "party.toml"
+def settled(sessions: Sessions) -> Path:
+    """Let the command read what Bob has kept of sessions with small keys; return his settings."""
+    path = sessions.folder / "bob" / "party.toml"
+    write_secret(path.with_name(SECRET_FILE), sessions.local("bob").secrets.coins)
     path.write_text(path.read_text().replace(f"smallest_key_bits = {CASE.terms.key_bits}", ""))
     return path
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Bob's folder after a run: to copy."""
+    sessions = Sessions(tmp_path_factory.mktemp("played"), CASE, ANY_ODDS)
+    sessions.run()
+    return settled(sessions).parent
+
+
+@pytest.fixture
+def config(played: Path, tmp_path: Path) -> Path:
+    """Return Bob's settings after a run."""
+    return Path(shutil.copytree(played, tmp_path / "bob")) / "party.toml"
 
 
 def run(config: Path, *words: str) -> int:
@@ -83,10 +94,7 @@ def test_counts_with_noise_are_told_apart_from_exact_ones_with_their_epsilon(
     noisy = replace(CASE.terms, omega=ALL, max_depth=1, noise=Fraction(50))
     sessions.run(noisy)
     sessions.run(replace(noisy, counting=Counting.PAILLIER))  # tells the same numbers again
-    write_secret(tmp_path / "bob" / SECRET_FILE, sessions.local("bob").secrets.coins)
-    path = tmp_path / "bob" / "party.toml"
-    path.write_text(path.read_text().replace(f"smallest_key_bits = {CASE.terms.key_bits}", ""))
-    assert run(path, "show", "--full") == 0
+    assert run(settled(sessions), "show", "--full") == 0
     out = capsys.readouterr().out
     _, *parts = out.split("with noise, epsilon 50 against each side:")
     assert [" counts in " in part.splitlines()[1] for part in parts] == [False, True]
@@ -193,7 +201,7 @@ def pair(trusting: Path, tmp_path: Path) -> Pair:
     return make_pair(trusting, tmp_path / "parties", (["a", "class"], rows), (["c"], other))
 
 
-def test_a_log_tells_of_each_session_and_fault_with_its_time_and_nothing_of_the_data(pair: Pair) -> None:
+def test_a_log_shows_each_session_and_fault_with_its_time_and_nothing_of_the_data(pair: Pair) -> None:
     log = pair.folder / "node.log"
     pair.edit("alice", 'omega = "all"', "omega = 1")
     with serving(pair, "--log", str(log)) as node:
@@ -213,8 +221,9 @@ def test_a_log_tells_of_each_session_and_fault_with_its_time_and_nothing_of_the_
 
 
 def test_a_log_as_json_goes_to_the_standard_error(pair: Pair) -> None:
+    pair.edit("alice", 'omega = "all"', "omega = 1")
     with serving(pair, "--log", "json", "--progress", "none") as node:
-        assert pair.train_here(pair.write_job()).code == 0
+        assert pair.train_here(pair.write_job(omega=2)).code == 5
         node.terminate()
         told = finish(node).err
     found = [json.loads(line) for line in told.splitlines() if line.startswith('{"time"')]
@@ -273,7 +282,7 @@ def test_a_log_whose_folder_goes_loses_events_and_nothing_else_and_is_its_owners
 def test_a_log_on_a_full_disk_costs_a_run_nothing_and_goes_nowhere_else(pair: Pair) -> None:
     """FAULTS case 100: by the device that is always full."""
     with serving(pair, "--once", "--log", "/dev/full", "--progress", "none") as alice:
-        assert pair.train(pair.write_job(method="randomized"), "--progress", "none").code == 0
+        assert pair.train_here(pair.write_job(method="randomized"), "--progress", "none").code == 0
         ended = finish(alice)
     assert ended.code == 0
     assert "a session with" not in ended.err + ended.out
@@ -324,7 +333,7 @@ ROWS = [["xy"[i % 2], "yn"[i // 2 % 2]] for i in range(100)]
 
 
 @pytest.mark.parametrize(("days", "told"), [(WARNING_DAYS, False), (WARNING_DAYS - 1, True), (0, True)])
-def test_who_has_less_than_thirty_days_is_told_the_date(tmp_path: Path, days: int, told: bool) -> None:
+def test_who_has_less_than_thirty_days_sees_the_date(tmp_path: Path, days: int, told: bool) -> None:
     made = create_identity(tmp_path, "bob", clock=lambda: NOW)
     lines = expiry_lines([made], NOW + LIFETIME - timedelta(days=days))
     assert bool(lines) is told
@@ -334,7 +343,7 @@ def test_who_has_less_than_thirty_days_is_told_the_date(tmp_path: Path, days: in
 
 @pytest.mark.parametrize("command", ["serve", "train"])
 @pytest.mark.parametrize("whose", ["alice", "bob"])
-def test_both_commands_tell_of_either_certificate_before_anybody_is_met(
+def test_both_commands_name_either_certificate_before_anybody_is_met(
     trusting: Path, tmp_path: Path, command: str, whose: str
 ) -> None:
     pair: Pair = make_pair(trusting, tmp_path / "parties", (["a", "class"], ROWS), (["c"], [[row[0]] for row in ROWS]))

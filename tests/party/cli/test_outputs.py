@@ -161,7 +161,7 @@ def paths(parser: argparse.ArgumentParser) -> Iterator[str]:
             yield action.option_strings[-1] if action.option_strings else action.dest
 
 
-def test_nothing_that_is_read_is_an_output_and_what_is_there_goes_only_if_told(tmp_path: Path) -> None:
+def test_nothing_that_is_read_is_an_output_and_what_is_there_goes_only_if_asked(tmp_path: Path) -> None:
     read, earlier, new = tmp_path / "read", tmp_path / "earlier", tmp_path / "new"
     read.touch()
     earlier.touch()
@@ -222,7 +222,7 @@ def test_every_output_is_tried_and_every_command_that_writes_one_asks_the_rule_f
 
 
 @pytest.mark.parametrize("output", few(list(CALLS), 3))
-def test_what_is_there_stays_unless_told(here: Path, output: str) -> None:
+def test_what_is_there_stays_unless_asked(here: Path, output: str) -> None:
     earlier = here / ("page.html" if output in OF_PAGES else "earlier.csv")
     earlier.write_text("earlier\n")
     assert_one_line(
@@ -240,7 +240,7 @@ OF_ONE = [
 
 
 @pytest.mark.parametrize("output", OF_ONE)
-def test_what_is_there_goes_if_told(here: Path, output: str) -> None:
+def test_what_is_there_goes_if_asked(here: Path, output: str) -> None:
     earlier = here / ("page.html" if output in OF_PAGES else "earlier.csv")
     earlier.write_text("earlier\n")
     ended = cotally_here(*CALLS[output](earlier.name), "--overwrite")
@@ -249,7 +249,7 @@ def test_what_is_there_goes_if_told(here: Path, output: str) -> None:
 
 
 @pytest.mark.parametrize(("output", "told"), few(list(product(INPUTS, [(), ("--overwrite",)])), 3))
-def test_what_is_read_stays_even_if_told(here: Path, output: str, told: tuple[str, ...]) -> None:
+def test_what_is_read_stays_even_if_asked(here: Path, output: str, told: tuple[str, ...]) -> None:
     if told and output == "survey links --output":
         told = ()
     read = here / INPUTS[output]

@@ -141,7 +141,7 @@ def rows_file(folder: Path, header: str = "alice.age,city,bob.age,outcome") -> P
     return path
 
 
-def test_predict_writes_the_rows_with_one_more_column_and_tells_the_accuracy(model: Path) -> None:
+def test_predict_writes_the_rows_with_one_more_column_and_shows_the_accuracy(model: Path) -> None:
     rows = rows_file(model.parent)
     ended = cotally_here("predict", model, rows)
     assert ended.code == 0
@@ -202,7 +202,7 @@ def test_classes_are_written_in_the_form_that_the_name_says(model: Path, name: s
     assert (out.read_bytes()[:4] == b"PAR1") == (name == "out.parquet")
 
 
-def test_a_decimal_comma_is_declared_or_told(model: Path) -> None:
+def test_a_decimal_comma_is_declared_or_named(model: Path) -> None:
     rows = model.parent / "rows.csv"
     rows.write_text("alice.age;city;bob.age\n" + "39,5;Oslo;no\n1.000,5;Oslo;no\n" * 5)
     told = cotally_here("predict", model, rows)

@@ -154,13 +154,6 @@ def test_workers_leave_an_interruption_to_the_party(pool: LocalPool, tmp_path: P
     assert all_of(pool, tmp_path / "after") == before
 
 
-def test_a_new_worker_is_deaf_to_interruptions_from_the_first_moment(tmp_path: Path) -> None:
-    with LocalPool.started(2) as pool:
-        for pid in pool.pids:
-            os.kill(pid, signal.SIGINT)
-        assert all_of(pool, tmp_path / "met") == set(pool.pids)
-
-
 def test_the_task_of_a_worker_that_is_killed_is_done_again_by_a_fresh_one(tmp_path: Path) -> None:
     with LocalPool.started(2) as pool:
         first = all_of(pool, tmp_path / "first")
@@ -210,37 +203,36 @@ def test_a_worker_that_is_stopped_and_not_dead_is_replaced_and_one_that_is_long_
         assert len(pool.pids) == 2
 
 
-def test_a_wait_for_workers_ends_with_whoever_waits_for_us_and_leaves_the_pool_ready(tmp_path: Path) -> None:
-    with LocalPool.started(2) as pool:
-        gone_away = threading.Event()
+def test_a_wait_for_workers_ends_with_who_waits_for_us_and_leaves_the_pool_ready(
+    pool: LocalPool, tmp_path: Path
+) -> None:
+    gone_away = threading.Event()
 
-        def check() -> None:
-            if gone_away.is_set():
-                raise InputError("nobody waits any more")
+    def check() -> None:
+        if gone_away.is_set():
+            raise InputError("nobody waits any more")
 
-        compute = Compute(partial(ParallelEncryptor, workers=pool), pool)
-        results = pool.map(echo, [(tmp_path, "go on", number) for number in range(2)])
-        with heeding(compute, check):
-            gone_away.set()
-            with pytest.raises(InputError, match="nobody waits any more"):
-                next(results)
-        (tmp_path / "go on").touch()
-        assert list(pool.map(neg, range(4))) == [-n for n in range(4)]
-
-
-def test_workers_that_were_killed_while_idle_are_replaced(tmp_path: Path) -> None:
-    with LocalPool.started(2) as pool:
-        all_of(pool, tmp_path / "met")
-        for pid in pool.pids:
-            os.kill(pid, signal.SIGKILL)
-        assert list(pool.map(neg, range(8))) == [-n for n in range(8)]
+    compute = Compute(partial(ParallelEncryptor, workers=pool), pool)
+    results = pool.map(echo, [(tmp_path, "go on", number) for number in range(2)])
+    with heeding(compute, check):
+        gone_away.set()
+        with pytest.raises(InputError, match="nobody waits any more"):
+            next(results)
+    (tmp_path / "go on").touch()
+    assert list(pool.map(neg, range(4))) == [-n for n in range(4)]
 
 
-def test_a_task_that_takes_two_workers_with_it_ends_the_map_and_leaves_the_pool_ready() -> None:
-    with LocalPool.started(2) as pool:
-        with pytest.raises(WorkerError, match=r"two worker processes.*exit code 7.*fewer workers"):
-            list(pool.map(os._exit, [7]))
-        assert list(pool.map(neg, range(4))) == [-n for n in range(4)]
+def test_workers_that_were_killed_while_idle_are_replaced(pool: LocalPool, tmp_path: Path) -> None:
+    all_of(pool, tmp_path / "met")
+    for pid in pool.pids:
+        os.kill(pid, signal.SIGKILL)
+    assert list(pool.map(neg, range(8))) == [-n for n in range(8)]
+
+
+def test_a_task_that_takes_two_workers_with_it_ends_the_map_and_leaves_the_pool_ready(pool: LocalPool) -> None:
+    with pytest.raises(WorkerError, match=r"two worker processes.*exit code 7.*fewer workers"):
+        list(pool.map(os._exit, [7]))
+    assert list(pool.map(neg, range(4))) == [-n for n in range(4)]
 
 
 def test_faults_of_a_task_are_said_with_their_place(pool: LocalPool) -> None:
@@ -253,9 +245,14 @@ def test_faults_of_a_task_are_said_with_their_place(pool: LocalPool) -> None:
     assert "encryption.py" in caught.value.__notes__[0]
 
 
-def test_the_end_does_not_wait_for_long_work(tmp_path: Path) -> None:
+def test_a_new_worker_is_deaf_to_interruptions_from_the_first_moment_and_the_end_does_not_wait_for_long_work(
+    tmp_path: Path,
+) -> None:
     with LocalPool.started(2) as pool:
         pids = pool.pids
+        for pid in pids:
+            os.kill(pid, signal.SIGINT)
+        assert all_of(pool, tmp_path / "met") == set(pids)
         next(pool.map(echo, [(tmp_path, "never" if number else "", number) for number in range(4)]))
     assert gone(pids)
     assert [path.name for path in tmp_path.glob("ended *")] == ["ended 0"]
@@ -438,7 +435,7 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("small_blocks")
-def test_the_same_bytes_cross_and_the_same_masks_are_formed_whoever_works(
+def test_the_same_bytes_cross_and_the_same_masks_are_formed_at_any_worker(
     pool: LocalPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     here, shares = counted(Places(), 1)
@@ -460,7 +457,7 @@ def test_the_same_bytes_cross_and_the_same_masks_are_formed_whoever_works(
 
 
 @pytest.mark.usefixtures("small_blocks")
-def test_a_page_that_fails_its_check_ends_the_session_whoever_checks() -> None:
+def test_a_page_that_fails_its_check_ends_the_session_at_any_worker() -> None:
     with Threads(2) as threads:
         one, other = run_pair(set_up(4, Chance(1)), set_up(4, Chance(2), Places(threads)))
         choices = np.ones(2_000, bool)

@@ -78,7 +78,7 @@ def refused(cells: Sequence[str | None], line: int | None = None, **treatment: A
 # SortedNumbers and bins
 
 
-def test_what_is_not_a_plain_number_is_none() -> None:
+def test_what_is_not_a_plain_number_is_no_number() -> None:
     for text in [
         "", "nan", "inf", "-Infinity", " 1", "1 ", "1_0", "1,5", "0x1", "٣", "1e100", "1e", ".", "--1",
         "9" * (MAX_NUMBER + 1),
@@ -385,7 +385,7 @@ def test_doubles_give_what_decimals_give(counts: dict[str, int]) -> None:
 
 
 @given(st.sets(st.decimals(-(10**9), 10**9, places=2), min_size=1, max_size=9), st.integers(1, 12), st.booleans())
-def test_numbers_that_may_be_codes_or_row_numbers_are_told_by_their_doubles(
+def test_numbers_that_may_be_codes_or_row_numbers_are_known_by_their_doubles(
     some: set[Decimal], length: int, count: bool
 ) -> None:
     first = min(some)

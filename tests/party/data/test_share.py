@@ -259,7 +259,7 @@ def test_cells_name_records_where_they_are_many_and_codes_are_told_from_other_nu
         assert not looks(cells).names_by_digits
 
 
-def test_whether_plain_numbers_count_records_is_told_without_their_texts() -> None:
+def test_whether_plain_numbers_count_records_is_known_without_their_texts() -> None:
     column = looks([f"{i * i}.5" for i in range(99)])
     assert not column.names_by_digits
     assert "texts" not in vars(column.column.cells)
@@ -387,7 +387,7 @@ def namibia(folder: Path) -> Path:
     return path
 
 
-def test_markers_are_told_and_a_column_can_keep_one_as_a_value(tmp_path: Path) -> None:
+def test_markers_are_named_and_a_column_can_keep_one_as_a_value(tmp_path: Path) -> None:
     alike = (
         "column 'country': 2 values differ from others only by case, blanks, width or leading zeros, and are taken for "
         "different (1 cells); if they mean the same, spell them alike in the file before the first run"

@@ -146,7 +146,7 @@ def test_the_packed_files_stay_small_and_are_attributed() -> None:
     assert all(f"`{name}`" in text for name in NAMES)
 
 
-def test_a_table_is_treated_as_the_demo_does_unless_told_otherwise() -> None:
+def test_a_table_is_treated_as_the_demo_does_unless_asked_otherwise() -> None:
     usual = load_table("mushroom", 500)
     other = load_table("mushroom", 500, {"odor": ColumnTreatment(max_values=3)})
     assert len(usual) == len(other) == 500

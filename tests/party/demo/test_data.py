@@ -338,7 +338,7 @@ def test_a_class_that_both_hold_must_be_the_same(tmp_path: Path) -> None:
             make_reference(locals_of(folder, differing, options(tmp_path)), options(tmp_path))
 
 
-def test_how_files_were_read_is_told_of_each_party(tmp_path: Path) -> None:
+def test_how_files_were_read_is_shown_of_each_party(tmp_path: Path) -> None:
     rows = [f"p{i};{'NA' if i % 5 == 0 else 'xy'[i % 2]};Zürich" for i in range(40)]
     (tmp_path / "a.csv").write_bytes("\n".join(["id;a;town", *rows]).encode("cp1252"))
     (tmp_path / "b.csv").write_text("\n".join(["id,c", *(f"p{i},{'no' if i % 3 else 'yes'}" for i in range(40))]))

@@ -262,7 +262,8 @@ def test_a_disguise_that_cannot_work_is_refused_before_anything_is_written(tmp_p
 def test_a_demo_goes_on_without_matplotlib(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     shown = play(monkeypatch, options(tmp_path / "out"))
-    assert any(line.startswith("No figure: drawing needs matplotlib") for line in shown.lines)
+    (line,) = [line for line in shown.lines if line.startswith("No figure: drawing needs matplotlib")]
+    assert "pip install '.[figures]'" in line
 
 
 def test_a_large_tree_is_printed_to_the_level_that_makes_a_page(tmp_path: Path) -> None:
@@ -334,7 +335,7 @@ def test_of_files_of_ones_own_a_demo_grows_the_tree_alone_which_is_that_of_plain
     assert "no count did" in " ".join(ended.out.split())
 
 
-def test_windows_are_read_in_order_and_what_is_none_is_refused() -> None:
+def test_windows_are_read_in_order_and_anything_else_is_refused() -> None:
     for text in ("", "0", "1,,2", "1;2", "-1", "ALL", "65536", "1" * 5000, "²"):
         with pytest.raises(InputError, match="omega must list"):
             parse_omegas(text)

@@ -217,7 +217,7 @@ def case(terms: MiningTerms, records: int = 600) -> RuleCase:
     return RuleCase({"alice": (2, 2, 2), "bob": (2, 2, 2)}, np.hstack(halves).astype(np.uint8), terms)
 
 
-def test_it_is_near_to_what_a_run_with_such_a_peer_tells() -> None:
+def test_it_is_near_to_what_a_run_with_such_a_peer_reveals() -> None:
     for terms in [
         rule_terms(RuleTerms(Fraction(1, 5), 3, 10_000), method=Method.SMC),
         rule_terms(RuleTerms(Fraction(1, 5), 3, 10_000), theta=Fraction(4, 5)),
@@ -231,7 +231,7 @@ def test_it_is_near_to_what_a_run_with_such_a_peer_tells() -> None:
         assert guess.counts <= terms.rules.most_counts
 
 
-def test_copies_alone_tell_none_and_more_records_leave_less_in_doubt() -> None:
+def test_copies_alone_reveal_no_count_and_more_records_leave_less_in_doubt() -> None:
     rules = RuleTerms(Fraction(1, 5), 3, 100)
     terms = rule_terms(rules, method=Method.RANDOMIZED)
     assert guess_rules(case(terms).local("alice"), terms).both == 0

@@ -263,7 +263,7 @@ def test_a_process_is_asked_once_and_another_phrase_opens_nothing(seal_folder: P
     assert asked == [False, False]
 
 
-def test_who_cannot_be_asked_is_told_how_to_give_the_passphrase(seal_folder: Path) -> None:
+def test_who_cannot_be_asked_hears_how_to_give_the_passphrase(seal_folder: Path) -> None:
     seal_keys(seal_folder, TYPED)
     sealing._opened_once.cache_clear()
     with asking(lambda _folder, _new: None), pytest.raises(IdentityError, match="COTALLY_PASSPHRASE_FILE"):
@@ -502,7 +502,7 @@ with asking(lambda *_: sys.argv[2]):
 """
 
 
-def test_a_key_that_a_killed_process_has_left_half_written_is_told_of_and_does_not_outlive_sealing(
+def test_a_key_that_a_killed_process_has_left_half_written_is_reported_and_does_not_outlive_sealing(
     seal_folder: Path,
 ) -> None:
     before, secret = contents(seal_folder), load_secret(seal_folder)

@@ -373,7 +373,7 @@ def test_codes_of_the_test_fold_get_the_majority_and_chances_follow_labels(tmp_p
     model = kind().fit([[0, 0], [0, 1], [1, 0], [1, 1], [1, 1]], [0, 0, 1, 1, 1])
     assert model.predict([[7, 0], [0, 9]]).tolist() == [1, 0]
     assert model.predict_proba([[7, 9]])[0].tolist() == pytest.approx([0.4, 0.6])
-    for case in LABELS.values():
+    for case in few(list(LABELS.values()), 2):
         design = design_of(tmp_path, "2", "1")
         cells, label, _ = ill_answers(design)
         target = case(label)

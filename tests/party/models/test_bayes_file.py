@@ -394,7 +394,7 @@ def test_rules_exactly_at_a_threshold_are_found(tmp_path: Path, metric: str, lea
     assert len(joint_rules(tmp_path / "sets.json", metric, least)) == found
 
 
-def test_more_rules_than_memory_holds_are_told_of_and_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_rules_than_memory_holds_are_reported_and_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
     settled = replace(FOUND, kept=(*FOUND.kept[:2], JointSet((A, B), Fraction(12))))
     monkeypatch.setattr(joint, "MOST_RULES", 2)
     assert len(settled.rules().rules) == 2

@@ -44,7 +44,7 @@ def spent(sessions: Sessions, party: str) -> list[str]:
         return [*spent_of(released(ledger.entries())["case"]).values()]
 
 
-def test_a_table_is_noted_before_it_is_opened_and_then_remembered_whoever_has_lost_it(tmp_path: Path) -> None:
+def test_a_table_is_noted_before_it_is_opened_and_then_remembered_where_either_side_has_lost_it(tmp_path: Path) -> None:
     sessions = Sessions(tmp_path, CASE, BOUNDED)
     first = cells(sessions, asks())
     assert cells(sessions, asks()) == first
@@ -65,7 +65,7 @@ def test_a_table_is_noted_before_it_is_opened_and_then_remembered_whoever_has_lo
     assert cells(sessions, asks("class")) == other
 
 
-def test_a_table_of_other_cells_is_another_question_with_noise_and_refused_when_exact_ones_were_told(
+def test_a_table_of_other_cells_is_another_question_with_noise_and_refused_when_exact_ones_were_revealed(
     tmp_path: Path,
 ) -> None:
     codes = CASE.codes.copy()

@@ -9,6 +9,7 @@ import pytest
 from party.data import ColumnTreatment
 from party.errors import ConfigError
 from party.files import locked_folder
+from party.node.approval import is_bounded
 from party.node.policy import check_disguise, check_job, first_objection, make_policy
 from party.records.ledger import PeerEntries, PeerName, open_ledger
 from party.records.releases import Memory, record_release, release_of
@@ -16,7 +17,7 @@ from party.settings.party import Acceptance, AlignmentBounds, ColumnSettings, Li
 from protocols.errors import InputError
 from protocols.jobs import Align, Crosstab, CrosstabTerms, Job, Predict, PredictionTerms, Receiver, Train
 from protocols.role import run_pair
-from protocols.terms import ALL, MODEL_BYTES, Counting, Impurity, Method, Reveal, RuleTerms, Terms, TreeTerms
+from protocols.terms import ALL, MODEL_BYTES, Counting, Impurity, Learner, Method, Reveal, RuleTerms, Terms, TreeTerms
 from protocols.two_party.agreement import Objection
 from protocols.two_party.inputs import Limits, PartyInputs
 from tests.support.cases import correlated
@@ -70,7 +71,7 @@ def test_the_first_term_that_this_party_does_not_agree_to_is_named() -> None:
     ("change", "field"),
     [({"theta": Fraction(1, 2), "omega": 99}, None), ({"key_bits": 2048}, "key_bits"), ({"min_leaf": 1}, "min_leaf")],
 )
-def test_of_smc_whoever_agrees_to_all_windows_looks_at_what_it_uses(
+def test_of_smc_a_party_that_agrees_to_all_windows_looks_at_what_it_uses(
     change: dict[str, object], field: str | None
 ) -> None:
     """`smc` counts every attribute, so that it passes any narrower window, whatever `omega` its job has."""
@@ -95,7 +96,7 @@ def test_who_agrees_to_all_agrees_to_none_less() -> None:
     assert first_objection(agree, make(method=Method.RANDOMIZED, key_bits=8, omega=9)) is None
 
 
-def test_what_the_job_asks_for_and_which_key_refuses_it_are_told_to_its_owner() -> None:
+def test_what_the_job_asks_for_and_which_key_refuses_it_are_shown_to_its_owner() -> None:
     changes: list[tuple[dict[str, Any], str]] = [
         ({"omega": ALL}, "omega = all, our [agree] omega"),
         ({"omega": 4}, "omega = 4, our [agree] omega"),
@@ -398,7 +399,7 @@ def test_a_job_about_another_class_than_ours_is_not_asked_for(tmp_path: Path) ->
         check_job(BOB, config(tmp_path), Train(make()))
 
 
-def test_a_training_in_another_split_than_was_told_before_is_not_asked_for(tmp_path: Path) -> None:
+def test_a_training_in_another_split_than_was_used_before_is_not_asked_for(tmp_path: Path) -> None:
     agree = replace(
         AGREE, exact_counts=True, odds=None, min_leaf=1, counting=tuple(Counting), smallest_key_bits=CASE.terms.key_bits
     )
@@ -410,3 +411,39 @@ def test_a_training_in_another_split_than_was_told_before_is_not_asked_for(tmp_p
     check_job(BOB, ours, Train(CASE.terms))
     with pytest.raises(ConfigError, match="show single records: return to the first"):
         check_job(BOB, ours, Train(other))
+
+
+def test_a_job_is_within_bounds_if_each_bound_that_counts_what_it_reveals_is_a_number() -> None:
+    tree = make_terms(method="smc", reveal="tree", max_depth=2, most_bits=40)
+    smc, copies = make_terms(method="smc"), make_terms(theta=Fraction(7, 10), omega=1)
+    noisy = make_terms(method="smc", noise=Fraction(1), max_depth=2)
+    noisy_copies = make_terms(omega=ALL, theta=Fraction(7, 10), noise=Fraction(1), max_depth=2)
+    rules = make_terms(learner=Learner.RULES, rules=RuleTerms(Fraction(1, 2), 2, 9), method="smc")
+    exact, answers = (
+        Crosstab(CrosstabTerms("b", "a", None)),
+        Predict(PredictionTerms(bytes(32), Receiver.INITIATOR, probabilities=False)),
+    )
+    noisy_table, counts, one = Crosstab(CrosstabTerms("b", "a", Fraction(1))), {"most_counts": 9}, Fraction(1)
+    cases: list[tuple[Terms | Job, dict[str, Any], dict[str, Any]]] = [
+        (tree, {}, {"most_bits": None}),
+        (smc, counts, {}),
+        (smc, counts, {**counts, "most_runs": None}),
+        (copies, counts, {**counts, "odds": None}),
+        (noisy, {"epsilon": one}, {}),
+        (make_terms(method="randomized"), {}, {"most_bits": None}),
+        (rules, {**counts, "most_sets": 9}, counts),
+        (noisy_copies, {"epsilon": one}, {"epsilon": one, "odds": None}),
+        (exact, counts, {}),
+        (exact, counts, {**counts, "most_runs": None}),
+        (noisy_table, {"epsilon": one}, {}),
+        (answers, {"most_predictions": 5}, {"most_predictions": None}),
+        (answers, {"most_predictions": 5}, {"most_predictions": 5, "most_bits": None}),
+    ]
+    of_life = vars(LifeBounds()).keys()
+    for job, narrow, wide in cases:
+        asked = Train(job) if isinstance(job, Terms) else job
+        for bounds, fits in ((narrow, True), (wide, False)):
+            life = LifeBounds(**{key: value for key, value in bounds.items() if key in of_life})
+            agree = Acceptance(**{key: value for key, value in bounds.items() if key not in of_life}, life=life)
+            assert is_bounded(agree, asked) is fits, (job, bounds)
+            assert is_bounded(agree, Align())

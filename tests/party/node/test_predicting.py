@@ -162,7 +162,7 @@ def test_a_model_that_the_other_side_does_not_hold_is_refused(tmp_path: Path) ->
     assert "the peer has no such model" in str(ends[1])
 
 
-def test_a_party_without_rows_is_told_so_and_the_other_hears_that_it_has_none(tmp_path: Path) -> None:
+def test_a_party_without_rows_hears_so_and_the_other_that_it_has_no_rows(tmp_path: Path) -> None:
     pair = Offering(tmp_path)
     pair.ages = {}
     assert_not_answered(pair.play(), "rows")
@@ -240,7 +240,7 @@ def test_naive_bayes_is_asked_as_a_tree_is_and_remembered(tmp_path: Path) -> Non
     assert bob.answers.remembered == 4
 
 
-def test_naive_bayes_tells_no_shares_whatever_the_settings_allow(tmp_path: Path) -> None:
+def test_naive_bayes_reveals_no_shares_whatever_the_settings_allow(tmp_path: Path) -> None:
     pair = Offering(tmp_path, "probabilities = true", models={"alice": BAYES, "bob": BAYES})
     ends = pair.play(probabilities=True)
     assert_not_answered(ends, "probabilities")

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -25,23 +26,24 @@ from party.records.journal import Journal, cancel_run, open_journal
 from party.records.ledger import PeerEntries, PeerName, open_ledger, read_ledger
 from party.settings.party import PartyConfig, read_party_config
 from party.transport.channel import PagedChannel, Watchers, drive
-from protocols.errors import PeerError
+from protocols.errors import NotApprovedError, PeerError
 from protocols.jobs import Job, Predict, PredictionTerms, Receiver, Train
 from protocols.learning.naive_bayes import Model
-from protocols.messages import ModelDigest
+from protocols.messages import ModelDigest, Verdict
 from protocols.randomness import keyed_digest
-from protocols.role import Phase, Progress, Role, exchange
+from protocols.role import Message, Phase, Progress, Role, exchange
 from protocols.terms import Method
 from protocols.two_party.agreement import Opening
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.prediction import SharedRows
 from protocols.two_party.ways import NO_SHARES
 from tests.party.models.test_bayes_file import small_bayes
+from tests.support import sessions
 from tests.support.cases import correlated
 from tests.support.channels import memory_channels
 from tests.support.models import small_model
 from tests.support.parties import Case, make_local, make_terms
-from tests.support.sessions import make_acquaintance
+from tests.support.sessions import ANY_ODDS, NAMES, Sessions, make_acquaintance, with_terms
 
 CASE = Case(
     sizes={"alice": (2,), "bob": (2,)},
@@ -305,3 +307,37 @@ def test_a_model_that_reads_columns_of_a_third_party_is_named_before_the_rows_ar
     assert load_offer(config(tmp_path, "alice"), model, tmp_path / "rows.csv").shared.people == ("1",)
     with pytest.raises(ConfigError, match=r"model\.json: the model reads columns of others than carol and bob: bring"):
         load_offer(config(tmp_path, "carol"), model, tmp_path / "rows.csv")
+
+
+@pytest.mark.parametrize("who", NAMES)
+def test_what_people_decide_is_heard_where_a_job_is_judged_and_is_the_peers_fault_anywhere_else(
+    tmp_path: Path, who: str
+) -> None:
+    """The steps: job, ledgers, list, columns, table, two on the class, copies, and one that there is not."""
+    for word in ("approval", "proposal"):
+        steps = range(9 if word == "approval" else 8)
+        ends = [says(Sessions(tmp_path / f"{word}-{step}", SHALLOW, ANY_ODDS), who, word, step) for step in steps]
+        heard = {0, 2, 4} if word != "proposal" else {0} if who == "bob" else set()
+        late = f"the peer sends {word!r}, on which people decide, at a step where nobody is asked"
+        assert {step for step in steps if isinstance(ends[step], NotApprovedError)} == heard, word
+        assert {step for step in steps if str(ends[step]).startswith(late)} == {*range(8)} - heard, word
+        assert ends[8:] in ([], [None]), word
+
+
+SHALLOW = with_terms(sessions.CASE, max_depth=1)
+
+
+def says(played: Sessions, who: str, word: str, step: int) -> BaseException | None:
+    """Return what the other party's session ends with if one, played honestly otherwise, says a word at a verdict."""
+    channels, said = dict(zip(NAMES, memory_channels(), strict=True)), count()
+    send = channels[who].send
+
+    def changed(message: Message) -> None:
+        send(Verdict(word) if isinstance(message, Verdict) and next(said) == step else message)
+
+    channels[who].send = changed  # type: ignore[method-assign]
+    jobs = {"alice": None, "bob": Train(played.case.terms)}
+    with ThreadPoolExecutor(2) as pool:
+        ends = {name: pool.submit(played._take_part, name, channels[name], jobs[name]) for name in NAMES}
+    (other,) = set(NAMES) - {who}
+    return ends[other].exception()

@@ -73,7 +73,7 @@ def begun(name: bytes = b"1", lists: tuple[bytes, bytes] = LISTS) -> AlignmentFa
     return AlignmentFact(name, lists, 5000, 6000, 4096)
 
 
-def test_the_ledger_tells_what_the_peer_may_know_until_the_number_is_known(pages: PeerEntries) -> None:
+def test_the_ledger_shows_what_the_peer_may_know_until_the_number_is_known(pages: PeerEntries) -> None:
     note_alignment(pages, "d", replace(begun(), least=600))
     assert told(pages).strip() == (
         "An alignment of 5,000 people of ours and 6,000 of bob was begun: bob may know whether 600 are common; "
@@ -94,7 +94,7 @@ def test_the_ledger_tells_what_the_peer_may_know_until_the_number_is_known(pages
     assert f"{known}if bob followed the protocol, it could try 4,096 ids at most, 2 times" in told(pages)
 
 
-def test_a_number_without_names_is_told_as_one(pages: PeerEntries) -> None:
+def test_a_number_without_names_is_shown_as_one(pages: PeerEntries) -> None:
     note_alignment(pages, "d", replace(begun(), both=43))
     assert "common: 43; neither side learned which" in told(pages)
 
@@ -146,7 +146,7 @@ def test_an_alignment_of_few_says_what_ours_look_like() -> None:
         assert "Ours" not in "\n".join(matched_lines(Matched("bob", overlap, named=True, look=look)))
 
 
-def test_of_too_few_no_number_is_told(pages: PeerEntries) -> None:
+def test_of_too_few_no_number_is_revealed(pages: PeerEntries) -> None:
     rules = ListRules("d", AlignmentBounds(Fraction(1, 2)), pages)
     few = rules.judge_few(6000, 3000, ("case",)).reason
     assert few.startswith("fewer than 3,000 of the peer's 6,000 ids are ours")

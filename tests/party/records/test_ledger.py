@@ -254,12 +254,12 @@ def test_a_ledger_that_others_can_read_or_that_is_no_file_is_refused(folder: Pat
         read_ledger(folder, SECRET)
 
 
-def test_where_nothing_was_told_there_is_nothing_to_read(tmp_path: Path) -> None:
+def test_where_nothing_was_revealed_there_is_nothing_to_read(tmp_path: Path) -> None:
     with pytest.raises(LedgerError, match="no run has revealed anything yet"):
         read_ledger(tmp_path, SECRET)
 
 
-def test_a_full_disk_stops_whoever_adds_and_leaves_a_whole_ledger(folder: Path) -> None:
+def test_a_full_disk_stops_a_writer_and_leaves_a_whole_ledger(folder: Path) -> None:
     with locked_folder(folder) as held, open_ledger(held, SECRET) as ledger:
         (pages,) = ledger._connection.execute("PRAGMA page_count").fetchone()
         ledger._connection.execute(f"PRAGMA max_page_count = {pages}")
@@ -320,7 +320,7 @@ def test_what_a_writer_adds_while_a_reader_opens_is_not_taken_for_what_is_missin
             assert len(reader) == 6
 
 
-def test_a_disk_without_space_is_not_told_as_a_damaged_ledger_or_journal_that_a_backup_should_replace(
+def test_a_disk_without_space_is_not_shown_as_a_damaged_ledger_or_journal_that_a_backup_should_replace(
     folder: Path,
 ) -> None:
     """A party that put an older ledger back for it would be refused by the peer from then on."""

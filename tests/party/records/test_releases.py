@@ -79,7 +79,7 @@ WAS = {"groups": 'groups = [["b0", "b1"], ["class"]]'}
 """What can be put back into the settings is told so that it can."""
 
 
-def test_rules_after_a_tree_are_told_as_a_run_without_a_class() -> None:
+def test_rules_after_a_tree_are_shown_as_a_run_without_a_class() -> None:
     error = refusal("members", "class", {"class": "outcome"}, {"class": NO_CLASS}, Path("ledger.sqlite"), "return")
     assert "with class outcome before (ledger.sqlite), not with none (association rules); return" in str(error)
     assert [release_text(value) for value in ("outcome", NO_CLASS)] == ["outcome", "none (association rules)"]
@@ -282,7 +282,7 @@ def test_a_table_that_is_refused_now_is_known_without_a_job(tmp_path: Path, bob:
     assert "the file or [columns] changed" in str(past_before(relabelled(bob), tmp_path).changed)
 
 
-def test_what_was_told_under_another_name_is_shown_beside_what_was_told_under_this(
+def test_what_was_revealed_under_another_name_is_shown_beside_what_was_under_this(
     tmp_path: Path, bob: PartyInputs
 ) -> None:
     note(tmp_path, release(bob))
@@ -306,7 +306,7 @@ def test_without_a_record_nothing_is_changed_and_looking_writes_none(tmp_path: P
     assert not list(tmp_path.iterdir())
 
 
-def test_the_digest_of_the_data_tells_nothing_without_the_coins(bob: PartyInputs) -> None:
+def test_the_digest_of_the_data_shows_nothing_without_the_coins(bob: PartyInputs) -> None:
     """Who reads the record alone cannot try data against it."""
     stranger = replace(bob, secrets=replace(bob.secrets, coins=bytes(range(32))))
     assert release(bob).fields["records"] != release(stranger).fields["records"]
@@ -386,7 +386,7 @@ def test_another_table_or_copy_of_the_peer_is_objected_to(memory: Memory) -> Non
     assert objection.field == "peer copy"
 
 
-def test_counts_without_noise_are_objected_to_where_a_budget_bounds_what_is_told(memory: Memory) -> None:
+def test_counts_without_noise_are_objected_to_where_a_budget_bounds_what_is_revealed(memory: Memory) -> None:
     exact = replace(AGREED, terms=replace(CASE.terms, method=Method.SMC))
     assert memory.judge(exact) is None
     objection = replace(memory, budget=Fraction(100)).judge(exact)

@@ -124,7 +124,7 @@ def test_a_report_of_train_is_read(tmp_path: Path) -> None:
     assert read_train_report(write(tmp_path / "r.json", untested)).correct is None
 
 
-def test_a_report_of_train_that_is_none_is_refused(tmp_path: Path) -> None:
+def test_what_is_no_report_of_train_is_refused(tmp_path: Path) -> None:
     phases = [["COPIES"], *({"COPIES": wrong} for wrong in ("1", True, -1.0, None, float("inf"))), 1]
     changes: list[dict[str, Any]] = [
         {"method": "plain"}, {"omega": 0}, {"omega": "all"}, {"accuracy": "0.5"}, {"correct": True}, {"seconds": None},

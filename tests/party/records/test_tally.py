@@ -59,7 +59,7 @@ def test_a_run_on_new_terms_is_one_too_many_and_an_old_one_may_be_repeated(tmp_p
 
 
 @pytest.mark.parametrize("party", NAMES)
-def test_a_run_that_could_tell_more_counts_than_are_left_is_refused(tmp_path: Path, party: str) -> None:
+def test_a_run_that_could_reveal_more_counts_than_are_left_is_refused(tmp_path: Path, party: str) -> None:
     """A tree of one split tells 9 x 2 cells, 1 accuracy and, by Bob, 2 class counts: 21, as was forecast."""
     sessions = Sessions(tmp_path, SECURE, ANY_ODDS)
     let(sessions, party, "most_counts = 21")
@@ -84,7 +84,9 @@ def test_rules_of_another_method_have_other_counts_and_no_copy_passes_the_bound(
     assert f"most_counts allows {rules.most_counts} over the life" in refused(sessions, then.terms, "alice")
 
 
-def test_accuracies_of_many_trees_would_give_the_class_of_each_person_held_out_and_one_is_told(tmp_path: Path) -> None:
+def test_accuracies_of_many_trees_would_give_the_class_of_each_person_held_out_and_one_is_revealed(
+    tmp_path: Path,
+) -> None:
     """Who knows what each tree says of each person solves for the classes; by usual settings there is one tree."""
     rng = np.random.default_rng(30)
     classes, says = rng.integers(0, 2, 30), rng.integers(0, 2, (30, 40))
@@ -97,7 +99,7 @@ def test_accuracies_of_many_trees_would_give_the_class_of_each_person_held_out_a
     assert "most_runs allows 1 over" in refused(sessions, with_terms(CASE, max_depth=1).terms, "alice")
 
 
-def test_a_run_that_could_tell_too_much_is_refused(tmp_path: Path) -> None:
+def test_a_run_that_could_reveal_too_much_is_refused(tmp_path: Path) -> None:
     sessions = Sessions(tmp_path, SECURE, ANY_ODDS)
     let(sessions, "bob", "most_counts = 20")
     errors = sessions.both_errors()

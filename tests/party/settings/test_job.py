@@ -9,7 +9,6 @@ from party.node.policy import first_objection
 from party.settings.job import read_job
 from party.settings.party import Acceptance, read_party_config
 from party.settings.toml import toml_value
-from protocols.jobs import Train
 from protocols.kinds import kinds_of
 from protocols.terms import ALL, KEY_BITS, Counting, Impurity, Learner, Method, Reveal, Splits, Terms, TreeTerms
 from tests.support.kinds import beyond
@@ -81,11 +80,7 @@ def test_weights_that_balance_the_classes_follow_from_our_own_class(tmp_path: Pa
         read_job(path, classes={})
 
 
-def test_a_job_may_have_a_mark_all_candidates_and_any_depth(tmp_path: Path) -> None:
-    plain = job(tmp_path, JOB)
-    path = tmp_path / "job.toml"
-    path.write_bytes(b"\xef\xbb\xbf" + JOB.replace("\n", "\r\n").encode())
-    assert read_job(path) == Train(plain)
+def test_a_job_may_have_all_candidates_and_any_depth(tmp_path: Path) -> None:
     assert job(tmp_path, swap(JOB, "omega = 2", 'omega = "all"')).omega is ALL
     for theta in ("0.45", "9/20", "18/40", ".45"):
         assert job(tmp_path, swap(JOB, "9/20", theta)).theta == Fraction(9, 20)

@@ -254,7 +254,7 @@ def test_what_noise_bounds_of_a_tree_alone_and_how_large_it_is_stands_in_one_lin
     )
 
 
-def test_a_tree_is_forecast_by_its_bound_alone_and_what_is_over_is_told_with_its_parts(agree: Acceptance) -> None:
+def test_a_tree_is_forecast_by_its_bound_alone_and_what_is_over_is_shown_with_its_parts(agree: Acceptance) -> None:
     run = Assessment(make_terms(), most=451_371, likely=None)
     before, copies, danger, deviating = amount_lines(run)
     assert copies == "It also reveals a disguised copy of each side."
@@ -425,7 +425,7 @@ def test_before_the_peer_is_known_the_same_is_seen_of_one_that_turns_out_to_be_a
     assert None not in (seen_json(found) or {}).values()
 
 
-def test_held_out_records_that_are_too_few_are_told_with_how_many_would_do() -> None:
+def test_held_out_records_that_are_too_few_are_reported_with_how_many_would_do() -> None:
     """Of 400 records sqrt(400 * 0.55 * 0.45) / 0.1 = 99.5 is 0.249, and 3.92 times that above 1/2."""
     design = RelatedDesign((2, 2), ((0,), (1,)), Fraction(11, 20))
     (told,) = accuracy_outlook(design, 400)
@@ -445,7 +445,7 @@ def test_more_memory_than_there_is_is_warned_of() -> None:
     )
 
 
-def test_a_copy_in_the_clear_tells_an_accuracy_from_few_records() -> None:
+def test_a_copy_in_the_clear_gives_an_accuracy_from_few_records() -> None:
     assert not accuracy_outlook(RelatedDesign((2, 2), (), Fraction(1)), 3)
 
 

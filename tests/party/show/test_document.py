@@ -2,7 +2,6 @@
 
 import io
 import re
-import sys
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -34,7 +33,6 @@ from party.show.progress import (
 from party.show.runs import write_figures
 from party.show.screen import release
 from party.survey import read_design
-from protocols.errors import InputError
 from protocols.role import Phase
 from protocols.simulation.two_party import bulk_draw
 from tests.party.records.test_run_file import FAST, OF_PLAIN, REPORT, ROW, SMC
@@ -180,15 +178,8 @@ def test_a_report_with_little_in_it_is_drawn_too(tmp_path: Path, rows: tuple[obj
     assert b"no records were held out" in svg
 
 
-def test_without_matplotlib_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(InputError, match=r"pip install '\.\[figures\]'"):
-        draw(tmp_path, FULL)
-    assert not list(tmp_path.iterdir())
-
-
 @pytest.mark.parametrize(("seconds", "told"), [(0.01, False), (20.0, True)])
-def test_draws_are_told_once_they_take_a_while(
+def test_draws_are_shown_once_they_take_a_while(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], seconds: float, told: bool
 ) -> None:
     questionnaire = read_design(write_design(tmp_path, UNRELATED))
@@ -233,7 +224,7 @@ def test_every_notice_has_a_sentence() -> None:
     assert set(_SENTENCES) == set(About)
 
 
-def test_who_waits_for_a_code_tells_an_address_that_somebody_can_call() -> None:
+def test_who_waits_for_a_code_shows_an_address_that_somebody_can_call() -> None:
     for address, where in [
         ("0.0.0.0:7071", "reaches us on port 7071 of this machine."),
         ("[::]:7071", "reaches us on port 7071 of this machine."),
@@ -297,7 +288,7 @@ def test_a_phase_without_a_total_or_with_an_odd_one_is_shown_all_the_same() -> N
     assert TimeLeft().describe(Step("a", -7, 5), 0) == "a 0%"
 
 
-def test_a_time_is_told_in_words() -> None:
+def test_a_time_is_printed_in_words() -> None:
     for seconds, text in [
         (0.2, "0 s"), (59.4, "59 s"), (59.6, "1 min 0 s"), (3599.6, "1 h 0 min"), (9000, "2 h 30 min"),
     ]:  # fmt: skip

@@ -94,7 +94,7 @@ def test_the_chance_of_the_truth_is_each_groups_own_whatever_theta_is_called() -
     assert "; a column of 4 values is sent truly with a chance of 28.9%, else as another value." in text
 
 
-def test_the_worst_is_what_rises_most_and_the_strongest_is_told_where_it_is_another() -> None:
+def test_the_worst_is_what_rises_most_and_the_strongest_is_named_where_it_is_another() -> None:
     text = short(related([2, 2], [[0], [1]], "7/10"), [shares("1/100 99/100"), None])
     assert "Worst attribute: column1. After some response the truth is 'v0' with a chance of 70.0% (was 50.0%)." in text
     strongest = "Strongest belief overall, mostly because it was strong before: "
@@ -109,7 +109,7 @@ def test_equally_bad_attributes_are_named_if_they_are_few() -> None:
     assert "likewise" not in short(related([2] * 5, [[0], [1], [2], [3], [4]], "7/10"))
 
 
-def test_what_a_disguise_does_is_told() -> None:
+def test_what_a_disguise_does_is_said() -> None:
     start = "1 of 1 attributes are disguised, in 1 group: a column of 2 values is sent truly with a chance of "
     assert short(DESIGNS["Warner"]).startswith(start + "45.0%, else as another value.")
     assert short(DESIGNS["Greenberg"]).startswith(start + "50.0%, else as the answer to a personal question.")
@@ -117,7 +117,7 @@ def test_what_a_disguise_does_is_told() -> None:
     assert together in short(DESIGNS["Du-Zhan"])
 
 
-def test_a_column_of_one_value_tells_no_truth_and_no_lie() -> None:
+def test_a_column_of_one_value_sends_no_truth_and_no_lie() -> None:
     """With a coin of its own or beside another, which then has the coin for itself."""
     text = short(related([2, 1], [[0], [1]], "9/20"))
     assert (
@@ -130,14 +130,14 @@ def test_a_column_of_one_value_tells_no_truth_and_no_lie() -> None:
     )
 
 
-def test_what_is_sent_in_the_clear_is_told_once() -> None:
+def test_what_is_sent_in_the_clear_is_named_once() -> None:
     text = short(DESIGNS["partial disguise"])
     assert "Sent in the clear, as they are: column1, column2." in text
     assert text.count("column1") == 1
     assert "Nothing is sent in the clear." in short(DESIGNS["Warner"])
 
 
-def test_relations_are_told_of_the_attributes_that_they_link() -> None:
+def test_relations_are_shown_of_the_attributes_that_they_link() -> None:
     text = short(related([2, 2, 3, 3], [[0, 1, 2, 3]], "9/20"))
     assert "group 1: whether column0 and column1 agree (by place in their lists)" in text
     assert (
@@ -184,7 +184,7 @@ def test_epsilon_of_a_record_says_what_it_means_and_when_it_matters() -> None:
         assert f"Epsilon of a whole record {text}" in short(design)
 
 
-def test_what_a_known_personal_answer_does_is_told_of_the_unrelated_question_alone() -> None:
+def test_what_a_known_personal_answer_does_is_said_of_the_unrelated_question_alone() -> None:
     sentence = "Against someone who knows a respondent's own personal answer, epsilon is infinite: a response that"
     design = DESIGNS["unrelated, one group"]
     assert sentence in short(design)
@@ -199,7 +199,7 @@ def test_what_a_known_personal_answer_does_is_told_of_the_unrelated_question_alo
         assert "personal answer" not in full(DESIGNS[other])
 
 
-def test_a_factor_however_large_is_told_in_few_characters() -> None:
+def test_a_factor_however_large_is_printed_in_few_characters() -> None:
     assert (odds(13.8), odds(13.9), odds(23.55)) == ("9.85e+05", "1.1e6", "1.7e10")
     assert odds(1e6) == "3.0e434294"
 
@@ -238,7 +238,7 @@ def test_a_response_that_is_never_sent_has_its_word() -> None:
     assert "'v1' is never sent." in full(DESIGNS["unrelated, a value never sent"], [shares("1 0"), None])
 
 
-def test_attributes_of_the_same_figures_are_told_once_and_those_of_other_priors_apart() -> None:
+def test_attributes_of_the_same_figures_are_shown_once_and_those_of_other_priors_apart() -> None:
     design = related([2, 2, 2], [[0], [1], [2]], "4/5")
     values = [NO_YES, ["f", "m"], NO_YES]
     lines = privacy_lines(measure_design(design, list("abc"), values), full=True, width=100)
@@ -249,14 +249,14 @@ def test_attributes_of_the_same_figures_are_told_once_and_those_of_other_priors_
     assert "c, by the own response alone:" in apart
 
 
-def test_relations_are_told_from_the_smaller_domain_whichever_comes_first() -> None:
+def test_relations_are_shown_from_the_smaller_domain_whichever_comes_first() -> None:
     found = measure_design(related([4, 2], [[0, 1]], "9/20"), ["age", "smoker"], [list("abcd"), NO_YES])
     assert "the places of the values of smoker and of age, modulo 2" in " ".join(
         " ".join(privacy_lines(found, full=True)).split()
     )
 
 
-def test_what_is_assumed_is_told_of_the_attributes_that_it_is_assumed_of() -> None:
+def test_what_is_assumed_is_said_of_the_attributes_that_it_is_assumed_of() -> None:
     design = unrelated([[0], [1]], "1/2", ["1/2 1/2"] * 2)
     assert "all values of every attribute are equally likely before a response. All figures" in short(design)
     part = "all values of column1 are equally likely before a response (of the others: as given)."

@@ -548,7 +548,7 @@ def test_naive_bayes_that_no_record_can_sway_is_called_so() -> None:
     ]
 
 
-def test_a_model_beside_an_earlier_one_is_told_how_predictions_get_it() -> None:
+def test_a_model_beside_an_earlier_one_is_shown_with_how_predictions_get_it() -> None:
     offered = Path("alice/model.json")
     assert other_model_lines(offered, offered) == []
     (line,) = other_model_lines(Path("alice/model-2.json"), offered)

@@ -140,7 +140,7 @@ def test_a_missing_cell_is_the_declared_value(tmp_path: Path) -> None:
     assert read_codes(data, questionnaire)[:, 1].tolist() == [3, 3, 1, 0]
 
 
-def test_columns_that_the_design_does_not_name_are_left_out_and_told(tmp_path: Path) -> None:
+def test_columns_that_the_design_does_not_name_are_left_out_and_named(tmp_path: Path) -> None:
     data = write_rows(tmp_path, [f"{row},secret" for row in rows(3)], header=f"{HEADER},name")
     table = disguise_table(data, read_design(write_design(tmp_path)), tmp_path / "coins")
     assert table.left_out == ("name",)

@@ -207,7 +207,7 @@ def test_each_error_has_its_reason() -> None:
         assert reason_for(error) is reason
 
 
-def test_an_error_of_a_role_is_raised_again_and_told_to_the_peer_by_its_reason() -> None:
+def test_an_error_of_a_role_is_raised_again_and_shown_to_the_peer_by_its_reason() -> None:
     for error, text in [
         (DeviationError(), "alice reports that what we sent failed a check"),
         (KeyboardInterrupt(), "alice has stopped for now"),
@@ -425,7 +425,7 @@ def test_of_a_failure_hears_who_waits_for_what_is_not_delivered_and_nobody_else(
     ("pages", "ended", "unread"),
     [((), False, False), ((A,), False, True), ((END,), True, False), ((A, END), True, True)],
 )
-def test_a_queue_tells_whether_the_stream_has_ended_and_whether_a_piece_waits(
+def test_a_queue_shows_whether_the_stream_has_ended_and_whether_a_piece_waits(
     pages: tuple[Page, ...], ended: bool, unread: bool
 ) -> None:
     queue = holding(*pages)

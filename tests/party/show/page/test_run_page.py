@@ -134,7 +134,7 @@ def test_the_columns_that_an_answer_can_reveal_are_those_that_the_model_reads(to
     assert "can reveal, of the person" not in page_html(replace(told, model=leaf))
 
 
-def test_a_copy_of_columns_of_one_value_each_is_not_told_as_disguised(told: Finished) -> None:
+def test_a_copy_of_columns_of_one_value_each_is_not_shown_as_disguised(told: Finished) -> None:
     told.dealings.told.copies = [CopyEntry("case", "1", Way.TOLD, b"", Fraction(9, 20), (), (), (), {})]
     lines = list(dealings_lines(told.dealings, full=True))
     assert any("a copy of columns with one value each: it reveals nothing" in str(line) for line in lines)
@@ -153,7 +153,7 @@ def test_terms_that_are_off_are_left_out_and_the_whole_window_is_named(told: Fin
     assert not re.search("theta|omega|key_bits|seed", line)
 
 
-def test_it_tells_what_can_be_compared_and_what_the_tree_is_worth(told: Finished) -> None:
+def test_it_shows_what_can_be_compared_and_what_the_tree_is_worth(told: Finished) -> None:
     texts = Page(page_html(told)).texts
     assert told.model.digest().hex() in texts
     assert told.fingerprint in texts
@@ -331,7 +331,7 @@ def test_both_pages_state_the_accuracy_and_the_counts_that_the_run_ended_with(tm
     assert all("not known" not in page for page in pages)
 
 
-def test_the_pages_of_a_mined_tree_have_no_accuracy_whoever_mined_it(tmp_path: Path) -> None:
+def test_the_pages_of_a_mined_tree_have_no_accuracy_at_either_side(tmp_path: Path) -> None:
     """The miner's own estimate stands in its costs, and in no ledger."""
     terms = replace(CASE.terms, method=Method.RANDOMIZED)
     settings = finished_parties(Sessions(tmp_path, CASE, ANY_ODDS), terms).values()
@@ -342,7 +342,7 @@ def test_the_pages_of_a_mined_tree_have_no_accuracy_whoever_mined_it(tmp_path: P
     assert sum(estimate is None for estimate in estimates) == 1
 
 
-def test_a_later_run_is_told_with_what_it_revealed_itself(tmp_path: Path) -> None:
+def test_a_later_run_is_shown_with_what_it_revealed_itself(tmp_path: Path) -> None:
     sessions = Sessions(tmp_path, CASE, ANY_ODDS)
     sessions.run(CASE.terms)
     settings = finished_parties(sessions, replace(CASE.terms, omega=2))["bob"]
@@ -398,7 +398,7 @@ def prose_of(markdown: str) -> str:
     return "\n".join(line for line in markdown.splitlines() if not re.match(r" {4}(?! *- )", line))
 
 
-def test_as_markdown_it_tells_the_same_and_no_name_is_read_as_markup(told: Finished) -> None:
+def test_as_markdown_it_says_the_same_and_no_name_is_read_as_markup(told: Finished) -> None:
     text = page_markdown(told)
     assert told.model.digest().hex() in text
     assert text.count("\n## ") == len(page_of_run(told).sections)
@@ -463,7 +463,7 @@ def test_the_page_is_whole_draws_the_model_and_asks_for_nothing_whatever_the_nam
 
 
 @pytest.mark.parametrize("kind", OTHERS)
-def test_as_markdown_it_tells_the_same(models_told: Callable[[str], Finished], kind: str) -> None:
+def test_as_markdown_it_says_the_same(models_told: Callable[[str], Finished], kind: str) -> None:
     text = as_markdown(page_of_run(models_told(kind)))
     assert text.count("\n## ") == len(page_of_run(models_told(kind)).sections)
     assert models_told(kind).model.digest().hex() in text
@@ -493,7 +493,7 @@ def test_a_card_is_written_of_a_run_alone(settings: Path, tmp_path: Path, capsys
     assert "--card is of a run's model: name a party" in capsys.readouterr().err
 
 
-def test_naive_bayes_has_its_chances_what_each_attribute_tells_and_its_accuracy(
+def test_naive_bayes_has_its_chances_what_each_attribute_says_and_its_accuracy(
     models_told: Callable[[str], Finished], folders: dict[str, Path]
 ) -> None:
     finished = models_told("naive Bayes")
@@ -528,7 +528,7 @@ def test_under_noise_naive_bayes_counts_one_level(models_told: Callable[[str], F
     assert f"each off by a standard deviation of up to {cell:,.1f} records" in page
 
 
-def test_rules_have_their_sets_which_are_settled_and_what_was_told_for_them(
+def test_rules_have_their_sets_which_are_settled_and_what_was_revealed_for_them(
     models_told: Callable[[str], Finished], folders: dict[str, Path]
 ) -> None:
     finished = models_told("rules")

@@ -143,25 +143,6 @@ def test_the_form_refuses_the_same(survey: Served) -> None:
         assert survey.store.responses() == []
 
 
-@given(st.binary(max_size=400))
-def test_no_bytes_make_the_server_fail(tmp_path_factory: pytest.TempPathFactory, body: bytes) -> None:
-    survey = _shared(tmp_path_factory)
-    survey.caller = str(len(body))
-    for target, kind in (("/answer", "application/json"), ("/form", "application/x-www-form-urlencoded")):
-        assert 400 <= survey.call("POST", target, body, kind).status < 500
-    assert survey.faults == []
-
-
-_OPEN: list[Served] = []
-
-
-def _shared(factory: pytest.TempPathFactory) -> Served:
-    if not _OPEN:
-        path = write_survey_files(factory.mktemp("shared"), UNRELATED, server="requests = 1000000")
-        _OPEN.append(served(path).__enter__())
-    return _OPEN[0]
-
-
 def test_other_calls_are_refused(survey: Served) -> None:
     for method, target, kind, status in [
         ("GET", "/answer", None, 405),
@@ -224,7 +205,7 @@ def test_it_closes_at_its_date_though_nobody_calls(tmp_path: Path) -> None:
         assert survey.store.status() == StoreStatus(0, 0, SurveyStage.CLOSED)
 
 
-def test_what_a_crash_has_cut_short_a_later_look_ends_and_a_store_that_fails_is_told_once(
+def test_what_a_crash_has_cut_short_a_later_look_ends_and_a_store_that_fails_is_reported_once(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(_: object) -> None:
@@ -266,7 +247,7 @@ def test_it_closes_with_enough_answers(path: Path) -> None:
         assert [survey.answer(code, "000000") for code in codes] == [200, 200, 410]
 
 
-def test_a_store_that_fails_is_told_in_one_line_and_nothing_is_acknowledged(
+def test_a_store_that_fails_is_reported_in_one_line_and_nothing_is_acknowledged(
     survey: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (code,) = add_links(survey.store, 1)
@@ -279,7 +260,7 @@ def test_a_store_that_fails_is_told_in_one_line_and_nothing_is_acknowledged(
     assert (reply.status, json.loads(reply.body)) == (503, {"error": "unavailable"})
 
 
-def test_a_fault_of_ours_is_told_to_the_collector_and_one_line_to_the_caller(
+def test_a_fault_of_ours_is_shown_to_the_collector_and_one_line_to_the_caller(
     survey: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (code,) = add_links(survey.store, 1)
@@ -423,7 +404,7 @@ def test_what_cannot_be_answered_by_hand_is_refused(tmp_path: Path) -> None:
         read_collector_settings(write_survey_files(tmp_path, STATEMENTS, ""))
 
 
-def test_a_forced_answer_is_drawn_or_told(tmp_path: Path) -> None:
+def test_a_forced_answer_is_drawn_or_given(tmp_path: Path) -> None:
     design = STATEMENTS.replace('kind = "crosswise", prevalence = "1/4"', 'kind = "forced", theta = "3/4"')
     design = design.replace('kind = "triangular", prevalence = "1/4"', 'kind = "forced", theta = "3/4"')
     settings = read_collector_settings(

@@ -86,7 +86,7 @@ def test_each_respondent_counts_once_and_results_are_the_formula(published: Mine
     assert cotally_here("survey", "status", published.path).out.startswith("The survey is testing its model")
 
 
-def test_no_share_is_told_of_bits_that_are_all_alike(published: Mined) -> None:
+def test_no_share_is_shown_of_bits_that_are_all_alike(published: Mined) -> None:
     assert [published.test(code, "1") for code in published.codes[:2]] == [200] * 2
     told = cotally_here("survey", "results", published.path).out
     assert "All bits that came are alike: they give no interval" in told
@@ -297,7 +297,7 @@ def test_weights_count_and_what_they_exclude_is_said(path: Path, survey: Served,
         assert "Nothing is corrected." in told(path)
 
 
-def test_known_personal_answers_and_their_effect_are_told(path: Path, survey: Served) -> None:
+def test_known_personal_answers_and_their_effect_are_shown(path: Path, survey: Served) -> None:
     """At theta 1/2 half send the truth; of two values it differs from a known answer in half of these."""
     found = json.loads(told(path, "--json"))["certain_if_personal_answers_are_known"]
     assert found.keys() == {"habits", "money"}

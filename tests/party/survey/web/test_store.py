@@ -187,7 +187,7 @@ def test_a_closing_that_was_killed_is_no_closing_until_what_the_file_held_is_ove
         assert len(server.responses()) == 300
 
 
-def test_a_file_that_another_process_reads_is_not_told_to_be_closed(
+def test_a_file_that_another_process_reads_is_not_reported_as_closed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "answers.sqlite"
