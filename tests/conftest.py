@@ -16,6 +16,7 @@ import signal
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -73,11 +74,11 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def sessions() -> Iterator[None]:
-    """Let whole runs in this process begin with sessions of oblivious transfer that are made once."""
+def sessions(pytestconfig: pytest.Config) -> Iterator[None]:
+    """Let whole runs here begin with sessions of transfers that are made once; under `--all` each makes its own."""
     from tests.protocols.oblivious.parts import sessions_made_before
 
-    with sessions_made_before():
+    with nullcontext() if pytestconfig.getoption("--all") else sessions_made_before():
         yield
 
 

@@ -48,7 +48,7 @@ COMMANDS = {
     "rehearse": Command("show what a model would be worth, before anything leaves", "runs", "oversight"),
     "propose": Command("show the other party a job, for its people to decide about", "runs", "train"),
     "serve": Command("listen, and take part in the runs that the peer opens", "runs", "serve"),
-    "train": Command("open a run with the peer and build the tree", "runs", "train"),
+    "train": Command("open a run with the peer and build the model", "runs", "train"),
     "status": Command("list runs, how far each is and what it waits for", "runs", "oversight"),
     "cancel": Command("give up a run that has not ended", "runs", "oversight"),
     "approve": Command("let a proposed job run, under your name", "runs", "oversight"),

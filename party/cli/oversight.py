@@ -275,7 +275,10 @@ def _source(arguments: argparse.Namespace, config: PartyConfig, job: Path | None
     if name is None and pilot is not None and job is not None:
         name = read_job(job).terms.class_name
     if name is None:
-        raise InputError("the class is not ours: let a column of ours stand for it (--class COLUMN), or name a --pilot")
+        raise InputError(
+            f"{config.folder / CONFIG_FILE} names no class: set it under [data] if it is ours, else let a column of "
+            "ours stand for it (--class COLUMN), or name a --pilot"
+        )
     stands = pilot is None and config.data.class_column != name
     yield _Source(config, name, (*partner, name) if stands else partner, pilot)
 

@@ -31,7 +31,7 @@ def add_progress(parser: argparse.ArgumentParser) -> None:
 
 
 def add_results(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--model", type=Path, help="where the tree goes (default: model.json in the party's folder)")
+    parser.add_argument("--model", type=Path, help="where the model goes (default: model.json in the party's folder)")
     parser.add_argument("--report", type=Path, help="where the costs of the run go, as JSON")
     add_overwrite(parser)
     add_work(parser)

@@ -16,7 +16,7 @@ def declare_check(parser: argparse.ArgumentParser) -> None:
 
     Examples:
       cotally check bob
-      cotally check bob job.toml --full
+      cotally check bob bob/job.toml --full
     """
     add = parser.add_argument
     add_party(parser)
@@ -73,8 +73,8 @@ def declare_plan(parser: argparse.ArgumentParser) -> None:
     counts are revealed). Options plan for a larger table, other machines or a slower network.
 
     Examples:
-      cotally plan bob job.toml
-      cotally plan bob job.toml --records 1000000 --megabits 100 --delay 20
+      cotally plan bob bob/job.toml
+      cotally plan bob bob/job.toml --records 1000000 --megabits 100 --delay 20
     """
     add = parser.add_argument
     add_party(parser)
@@ -97,8 +97,8 @@ def declare_rehearse(parser: argparse.ArgumentParser) -> None:
 
     Examples:
       cotally rehearse alice
-      cotally rehearse bob job.toml --class city
-      cotally rehearse bob job.toml --pilot joined.csv --partner outcome,income -o rehearsal.html
+      cotally rehearse bob bob/job.toml --class city
+      cotally rehearse bob bob/job.toml --pilot joined.csv --partner outcome,income -o rehearsal.html
     """
     add = parser.add_argument
     add_party(parser)
@@ -120,8 +120,8 @@ def declare_propose(parser: argparse.ArgumentParser) -> None:
     they have approved it, and runs it then. The peer must be serving.
 
     Examples:
-      cotally propose bob job.toml
-      cotally propose bob job.toml --records 2000
+      cotally propose bob bob/job.toml
+      cotally propose bob bob/job.toml --records 2000
     """
     add_party(parser)
     parser.add_argument("job", type=Path, metavar="JOB.toml", help="the terms of the run")
@@ -156,8 +156,8 @@ def declare_train(parser: argparse.ArgumentParser) -> None:
     again.
 
     Examples:
-      cotally train bob job.toml
-      cotally train bob job.toml --model second.json --report costs.json
+      cotally train bob bob/job.toml
+      cotally train bob bob/job.toml --model second.json --report costs.json
     """
     add_party(parser)
     parser.add_argument("job", type=Path, metavar="JOB.toml", help="the terms of the run")
