@@ -111,7 +111,7 @@ def test_a_refusal_reaches_the_caller_as_one_line_and_a_job_without_a_table_name
     told, said = propose("--json")
     assert json.loads(told.out) == {"format": "cotally-proposed/1", "peer": "alice", "waits": True}
     assert "which waits for 2 people here to approve it" in said
-    assert "refused: it does not run" in decides(pair, "Carl, since it is Ann's", "refuse").out
+    assert "refused: it does not run" in decides(pair, "Carl since it is Ann's", "refuse").out
     refused, said = propose()
     assert_one_error(refused, 5, "people at the peer have refused this job")
     assert "Carl" not in refused.err
