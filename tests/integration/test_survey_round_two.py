@@ -23,6 +23,7 @@ from protocols.survey.responses import survey_schema
 from protocols.tables import Schema
 from tests.support.browser import Recorder, everything_kept, load, recording
 from tests.support.collecting import ROUND_TWO, TESTABLE, add_links, collector, write_survey_files
+from tests.support.examples import few
 from tests.support.processes import cotally_here
 
 OTHERS = [bytes([k % 2, k % 2]) for k in range(60)]
@@ -94,7 +95,7 @@ def bodies(recorder: Recorder, path: str) -> list[bytes]:
 def test_a_model_runs_on_answers_that_never_leave_nor_stay_and_one_bit_of_one_length_does_once_and_for_all(
     browser: webdriver.Chrome, tmp_path: Path
 ) -> None:
-    cases = [((0, 0), 0, "1"), ((1, 0), 0, "0"), ((0, 1), 1, "1"), ((0, 0), 1, "0")]
+    cases = few([((0, 0), 0, "1"), ((1, 0), 0, "0"), ((0, 1), 1, "1"), ((0, 0), 1, "0")], 3)
     path, codes = ask(tmp_path / "s", len(cases))
     with collector(path) as (first, address), recording(address) as recorder:
         site = f"http://{recorder.address}/#"
@@ -127,7 +128,7 @@ def test_a_model_runs_on_answers_that_never_leave_nor_stay_and_one_bit_of_one_le
         assert all(json.loads(body).keys() == {"format", "round", "code", "bit"} for body in sent)
         assert b"personal" not in recorder.sent
     with store_of(read_collector_settings(path)) as store:
-        assert store.bits() == BitCount(4, 2)
+        assert store.bits() == BitCount(len(cases), len(cases) // 2)
 
 
 def publish(path: Path) -> None:
