@@ -9,7 +9,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from fractions import Fraction
 from pathlib import Path
@@ -381,6 +381,11 @@ def test_a_model_fits_its_json_schema_and_nothing_else_does(kind: str) -> None:
     checks.validate(content)
     for what, other in dict(spoilt(content)).items():
         assert not checks.is_valid(other), what
+
+
+def test_the_json_schema_of_a_tree_knows_all_that_it_was_grown_under() -> None:
+    found = json.loads(schema_of(random_tree(1, "values", depth=1)))
+    assert [*found["properties"]["growth"]["properties"]] == [field.name for field in fields(Growth)]
 
 
 MAY_LACK = {"ordered", "leaves", "weights"}
