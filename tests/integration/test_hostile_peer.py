@@ -1,6 +1,6 @@
 """A peer that has agreed and then sends anything else than what comes next, over TLS to a real node (DESIGN 6.2).
 
-What may be asked follows from the terms on both sides: no message names what is to be counted, so that a peer can only
+What may be asked follows from the terms on both sides: no message names what a side counts, so that a peer can only
 send too much, too little, or another kind.
 """
 

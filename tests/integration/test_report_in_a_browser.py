@@ -131,7 +131,7 @@ def test_a_page_fits_a_phone_prints_runs_nothing_and_leaves_nobody_out(
 
 
 def fullest(told: Finished) -> Finished:
-    """Return a run of which as much is to be said on the page that is signed as has room there."""
+    """Return a run whose page to sign is as full as it can be."""
 
     model: Any = told.model
     kept = model if isinstance(model, JointItemsets) else model.schema

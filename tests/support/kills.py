@@ -160,7 +160,7 @@ class OpeningRound(Round):
     turns: tuple[tuple[str, ...], ...] = (("bob", "alice"),)
 
     def play(self) -> None:
-        """Kill whoever hears of an opening for the first time and has its turn, until both have the model."""
+        """Kill the side that hears of an opening for the first time and has its turn, until both have the model."""
         self._prepare()
         for victims in islice(cycle(self.turns), 40):
             try:
