@@ -4,7 +4,7 @@
     counts      shares of N(E and A = v and class = c) for all nodes and their windows of a depth (`shares`)
     worth       U of each candidate, the impurity that it leaves (`worth`); without two branches of `min_leaf` records
                 or more it is barred
-    winner      the least U, ties to the first, by a knockout of numbers that nobody sees (`least`)
+    winner      the least U, ties to the first, by a knockout of numbers that nobody sees (`place_of_least`)
     leaf        of one class, or of fewer than 2 `min_leaf` records, or with all candidates barred
     label       the commonest class, ties to the first; a branch of fewer than `min_leaf` records has its parent's
 
@@ -14,7 +14,9 @@ it.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fractions import Fraction
+from statistics import fmean
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,11 +46,11 @@ from protocols.secret_tree.openings import Lane, OpenedKind, open_lanes
 from protocols.secret_tree.shares import HiddenNode, SharedCounts, Tables, count_candidates
 from protocols.secret_tree.tenths import add_tenths
 from protocols.secret_tree.worth import worth_by
-from protocols.tables import ROOT, Expression, Term
+from protocols.tables import ROOT, Expression, Schema, Term
 from protocols.terms import ALL, Growth, Leaves, whole_weights
 
 
-def least(
+def place_of_least(
     gates: Gates, numbers: Uint64s, barred: NDArray[np.bool_] | None, width: int
 ) -> Role[tuple[Uint64s, Uint64s]]:
     """Return shares of the place of the least number, and of whether it is barred, as all are then.
@@ -85,7 +87,7 @@ def least(
     return wires[1:], wires[0]
 
 
-def several(gates: Gates, wires: Uint64s) -> Role[Uint64s]:
+def two_or_more(gates: Gates, wires: Uint64s) -> Role[Uint64s]:
     """Return shares of whether two wires or more, along the first axis, are 1.
 
     Of two groups, each with a wire or more (`one`) and with two or more (`two`), all follow by one exchange.
@@ -103,6 +105,37 @@ def several(gates: Gates, wires: Uint64s) -> Role[Uint64s]:
         one = np.concatenate([one[:odd], one[left] ^ one[right] ^ both])
     result: Uint64s = two[0]
     return result
+
+
+class _TreeProgress:
+    """How far a tree is, in nodes times candidates, if later levels branch like the present one."""
+
+    def __init__(self, schema: Schema, growth: Growth, records: int) -> None:
+        self._columns, self._branches = len(schema.attributes), fmean(each.size for each in schema.attributes)
+        self._levels = min(growth.max_depth or self._columns, self._columns)
+        self._most_nodes = records // growth.min_leaf
+        self._done = self._now = self._total = self._counted = 0.0
+
+    def begin(self, level: Sequence[Expression]) -> Progress:
+        """Go on to a level."""
+        self._done, self._counted, depth = self._done + self._now, 0.0, len(level[0].terms)
+        nodes = [
+            min(len(level) * self._branches**below, max(len(level), self._most_nodes))
+            for below in range(self._levels - depth)
+        ]
+        work = [each * (self._columns - depth - below) for below, each in enumerate(nodes)] or [0.0]
+        self._now, self._total = work[0], self._done + sum(work)
+        return self._shown()
+
+    def of_counting(self, own: Progress) -> Progress:
+        """Turn progress of a level's counting into that of the tree."""
+        if own.phase is Phase.COUNTS and own.total:
+            self._counted = max(self._counted, own.done / own.total)
+        return self._shown()
+
+    def _shown(self) -> Progress:
+        """Take half of a level's work to be its counting."""
+        return Progress(Phase.TREE, self._done + self._now * self._counted / 2, self._total)
 
 
 class SecretTree:
@@ -144,19 +177,17 @@ class SecretTree:
         )
         self._answers = KeptAnswers() if answers is None else answers
         self._nodes: dict[Expression, Node] = {}
-        self._done = 0.0
-        self._above: dict[Expression, Tables] = {}
-        self._shares: dict[Expression, Uint64s] = {}
-        self._of_parents: dict[Expression, NDArray[np.bool_]] = {}
+        self._opened: dict[Expression, int] = {}
+        self._waiting: dict[Expression, HiddenNode] = {}
+        self._progress = _TreeProgress(schema, growth, counts.records)
 
     def build(self) -> Role[Tree]:
         """Grow the tree to its end, or its limits."""
         level = [ROOT]
         while level:
             candidates = yield from self._windows_within_budget(level)
-            shown = self._progress(level)
-            yield shown(Progress(Phase.TREE, 0, 0))
-            asking = with_progress(self._ask(level, candidates), shown)
+            yield self._progress.begin(level)
+            asking = with_progress(self._ask(level, candidates), self._progress.of_counting)
             known = yield from self._answers.ask(asking, self._answer_check(candidates))
             opened = [Leaf((), -1 - int(each)) if each < 0 else Split((), int(each), ()) for each in known]
             self._spent += sum(isinstance(node, Leaf) for node in opened) * self._allowance.of_leaf
@@ -171,27 +202,6 @@ class SecretTree:
         if self._growth.leaves == Leaves.LABEL:
             return tree
         return (yield from add_tenths(tree, self._counts, self._gates, self._answers, self._noise))
-
-    def _progress(self, level: Sequence[Expression]) -> Callable[[Progress], Progress]:
-        """Return what turns progress of counting into that of the tree, if later levels branch like this one.
-
-        Work goes by nodes and candidates; half of a depth's is taken to be the counting.
-        """
-        sizes, depth = [attribute.size for attribute in self._schema.attributes], len(level[0].terms)
-        most = len(sizes) if self._growth.max_depth is None else min(self._growth.max_depth, len(sizes))
-        widest = max(len(level), self._counts.records // self._growth.min_leaf)
-        mean, counted = sum(sizes) / len(sizes), 0.0
-        nodes = [min(len(level) * mean**at, widest) for at in range(most - depth)]
-        now, *later = [each * (len(sizes) - depth - at) for at, each in enumerate(nodes)] or [0.0]
-        total, self._done = self._done + now + sum(later), self._done + now
-
-        def shown(own: Progress) -> Progress:
-            nonlocal counted
-            if own.phase is Phase.COUNTS and own.total:
-                counted = max(counted, own.done / own.total)
-            return Progress(Phase.TREE, total - sum(later) - now * (1 - counted / 2), total)
-
-        return shown
 
     def _windows_within_budget(self, level: Sequence[Expression]) -> Role[list[tuple[int, ...]]]:
         """Reserve the bits of the nodes that may be asked; return each node's window, empty if it may not."""
@@ -214,67 +224,66 @@ class SecretTree:
         return lambda answers: len(answers) == len(windows) and all(map(is_possible, answers, windows))
 
     def _ask(self, level: Sequence[Expression], candidates: Sequence[tuple[int, ...]]) -> Role[AnswerNumbers]:
-        """Open each node: a split's attribute, or `-1 - label`; share the next level.
-
-        With `min_leaf` above 1 the contest comes before the bit of the leaf, since all candidates may be barred.
-        """
-        yield from self._count_again(level)
-        every = [
-            HiddenNode(path, of_node, self._shares[path], self._of_parents.get(path))
-            for path, of_node in zip(level, candidates, strict=True)
-        ]
-        self._shares, self._of_parents, above, self._above = {}, {}, self._above, {}
-        opened: dict[Expression, int] = {}
-        ended, nodes = ([node for node in every if bool(node.candidates) == asked] for asked in (False, True))
-        if ended:
-            yield from self._open_labels(ended, (yield from self._labels(ended)), range(len(ended)), opened)
-        labels, exact, has_limit = np.zeros((0, len(nodes)), np.bool_), self._noise is None, self._growth.min_leaf > 1
-        if exact and not has_limit and nodes:
-            label, ends = yield from self._judged(nodes)
-            left = yield from self._open_leaves(nodes, label, ends, opened)
-            nodes, labels = [nodes[at] for at in left], bits_of_lanes(label)[:, left]
-        if nodes:
-            tables = yield from count_candidates(self._counts, self._schema, nodes, above)
-            contest, left = self._contest(nodes, tables), list(range(len(nodes)))
-            if exact and has_limit:
-                (label, ends), (winners, barred) = yield from together(self._judged(nodes), contest)
-                goes_on = yield from self._gates.both(self._gates.flipped(ends), self._gates.flipped(barred))
-                left = yield from self._open_leaves(nodes, label, self._gates.flipped(goes_on), opened)
-                labels = bits_of_lanes(label)
+        """Open each node: a split's attribute, or `-1 - label`; share the next level."""
+        waiting, self._waiting = self._waiting, {}
+        if level[0] not in waiting:
+            waiting = yield from self._counted_again(level)
+        nodes = [replace(waiting[path], candidates=each) for path, each in zip(level, candidates, strict=True)]
+        if ended := [node for node in nodes if not node.candidates]:
+            yield from self._open_labels(ended, (yield from self._labels(ended)), range(len(ended)))
+        if asked := [node for node in nodes if node.candidates]:
+            if self._noise is not None:
+                yield from self._contest_alone(asked)
+            elif self._growth.min_leaf == 1:
+                yield from self._leaves_then_contest(asked)
             else:
-                winners, _ = yield from contest
-            lanes = [Lane(at, nodes[at].expression, nodes[at].candidates) for at in left]
-            attributes = yield from open_lanes(self._gates, OpenedKind.SPLITS, winners, lanes)
-            for lane, attribute in zip(lanes, attributes, strict=True):
-                opened[lane.node], self._above[lane.node] = attribute, tables[lane.place]
-                for value, row in enumerate(tables[lane.place][attribute]):
-                    child = lane.node.child(attribute, value)
-                    self._shares[child] = row
-                    if len(labels):
-                        self._of_parents[child] = labels[:, lane.place]
-        return tuple(float(opened[path]) for path in level)
+                yield from self._contest_then_leaves(asked)
+        return tuple(float(self._opened[path]) for path in level)
 
-    def _count_again(self, level: Sequence[Expression]) -> Role[None]:
+    def _contest_alone(self, nodes: Sequence[HiddenNode]) -> Role[None]:
+        """Split every node: with noise no exact count says which is a leaf."""
+        tables = yield from count_candidates(self._counts, self._schema, nodes)
+        winners, _ = yield from self._contest(nodes, tables)
+        yield from self._open_splits(nodes, tables, winners, range(len(nodes)), None)
+
+    def _leaves_then_contest(self, nodes: Sequence[HiddenNode]) -> Role[None]:
+        """Open which nodes are leaves, and count for the others alone: no candidate is barred."""
+        label, ends = yield from self._judged(nodes)
+        left = yield from self._open_leaves(nodes, label, ends)
+        if others := [nodes[at] for at in left]:
+            tables = yield from count_candidates(self._counts, self._schema, others)
+            winners, _ = yield from self._contest(others, tables)
+            labels = bits_of_lanes(label)[:, left]
+            yield from self._open_splits(others, tables, winners, range(len(others)), labels)
+
+    def _contest_then_leaves(self, nodes: Sequence[HiddenNode]) -> Role[None]:
+        """Count for all nodes before it is opened which are leaves: one is where all candidates are barred."""
+        tables = yield from count_candidates(self._counts, self._schema, nodes)
+        judged, contest = self._judged(nodes), self._contest(nodes, tables)
+        (label, ends), (winners, barred) = yield from together(judged, contest)
+        goes_on = yield from self._gates.both(self._gates.flipped(ends), self._gates.flipped(barred))
+        left = yield from self._open_leaves(nodes, label, self._gates.flipped(goes_on))
+        yield from self._open_splits(nodes, tables, winners, left, bits_of_lanes(label))
+
+    def _counted_again(self, level: Sequence[Expression]) -> Role[dict[Expression, HiddenNode]]:
         """Count the nodes of a level whose parents' counts this session has not shared: the root, or on resuming.
 
         The parents' labels follow: what was split has enough records for a label of its own.
         """
-        if level[0] in self._shares:
-            return
         classes = self._schema.classes
         what = [path & Term(self._schema.class_index, label) for path in level for label in range(classes)]
         rows = (yield from self._counts.count(what)).reshape(-1, classes)
-        self._shares = dict(zip(level, rows, strict=True))
+        nodes = {path: HiddenNode(path, row) for path, row in zip(level, rows, strict=True)}
         if level == [ROOT] or self._noise is not None:
-            return
+            return nodes
         parents: dict[Expression, Uint64s] = {}
-        for path, row in self._shares.items():
+        for path, row in zip(level, rows, strict=True):
             parents[path.parent] = parents.get(path.parent, np.zeros(classes, WORD)) + row
         own = filled(np.stack(list(parents.values()), axis=1))
-        numbers, _ = yield from self._lifted(own, self._label_width)
+        numbers, _ = yield from self._widened(own, self._label_width)
         label = bits_of_lanes((yield from self._commonest(numbers * self._weights, self._label_width)))
         of_parent = {path: label[:, at] for at, path in enumerate(parents)}
-        self._of_parents = {path: of_parent[path.parent] for path in level}
+        return {path: replace(node, of_parent=of_parent[path.parent]) for path, node in nodes.items()}
 
     def _judged(self, level: Sequence[HiddenNode]) -> Role[tuple[Uint64s, Uint64s]]:
         """Return shares of each node's label, and of whether it is a leaf whatever its candidates are: a lane each."""
@@ -292,7 +301,7 @@ class SecretTree:
             return (yield from self._exact_labels(level, numbers, bits[:, -1]))
         classes, most = self._schema.classes, self._counts.records + 4 * self._noise.spending.label.cut
         own, width = filled(np.stack([node.counts for node in level], axis=1)), most.bit_length() + 1
-        numbers, _ = yield from self._lifted(own, width)
+        numbers, _ = yield from self._widened(own, width)
         drawn = np.array([self._noise.label(each.expression, classes) for each in level], np.int64)
         numbers[:, : len(level)] += drawn.astype(WORD).T
         return (yield from self._commonest(numbers, width))
@@ -300,7 +309,7 @@ class SecretTree:
     def _classes_and_all(self, level: Sequence[HiddenNode]) -> Role[tuple[Uint64s, Uint64s]]:
         """Return shares of how many records of each class a node has, and, last, of all; and of their bits."""
         own = filled(np.stack([node.counts for node in level], axis=1))
-        return (yield from self._lifted(np.concatenate([own, own.sum(0, dtype=WORD)[None]]), self._label_width))
+        return (yield from self._widened(np.concatenate([own, own.sum(0, dtype=WORD)[None]]), self._label_width))
 
     def _exact_labels(self, level: Sequence[HiddenNode], numbers: Uint64s, in_all: Uint64s) -> Role[Uint64s]:
         """Return shares of the commonest class, or of the parent's label where a node is too small for its own."""
@@ -313,31 +322,31 @@ class SecretTree:
 
     def _commonest(self, numbers: Uint64s, width: int) -> Role[Uint64s]:
         """Return shares of the class with the highest count in each lane (`classes x lanes`)."""
-        label, _ = yield from least(self._gates, np.uint64(0) - numbers, None, width)
+        label, _ = yield from place_of_least(self._gates, np.uint64(0) - numbers, None, width)
         return label
 
     def _may_go_on(self, of_class: Uint64s, in_all: Uint64s) -> Role[Uint64s]:
         """Return shares of whether nodes have more than one class, and as many records as a split needs."""
         gates, least_records = self._gates, self._growth.smallest_split
         has_some, is_large = yield from together(not_below(gates, of_class, 1), not_below(gates, in_all, least_records))
-        is_mixed = yield from several(gates, has_some.reshape(self._schema.classes, -1))
+        is_mixed = yield from two_or_more(gates, has_some.reshape(self._schema.classes, -1))
         return (yield from gates.both(is_mixed, is_large))
 
-    def _lifted(self, shares: Uint64s, width: int) -> Role[tuple[Uint64s, Uint64s]]:
+    def _widened(self, shares: Uint64s, width: int) -> Role[tuple[Uint64s, Uint64s]]:
         """Return shares of counts modulo a larger power of two, and of their bits, which go first."""
         gates, narrow = self._gates, self._counts.width
         own = shares & modulus_mask(narrow)
         bits = yield from summand_bits(gates, own.reshape(-1), narrow + 1)
         over = yield from as_numbers(gates, bits[narrow:], [1 << narrow], width)
-        lifted = (own - over.reshape(own.shape)) & modulus_mask(width)
-        return lifted, bits[:narrow].reshape(narrow, *own.shape[:-1], -1)
+        wide = (own - over.reshape(own.shape)) & modulus_mask(width)
+        return wide, bits[:narrow].reshape(narrow, *own.shape[:-1], -1)
 
     def _contest(self, nodes: Sequence[HiddenNode], tables: Sequence[Tables]) -> Role[tuple[Uint64s, Uint64s]]:
         """Return shares of which candidate wins at each node, and of whether all are barred: a lane each."""
         counts = [table[candidate] for node, table in zip(nodes, tables, strict=True) for candidate in node.candidates]
         sizes, rows = np.array([len(each) for each in counts]), np.concatenate(counts)
         own = filled(np.concatenate([rows.T, rows.sum(1, dtype=WORD)[None]]))
-        numbers, bits = yield from self._lifted(own, self._worth.counts_width)
+        numbers, bits = yield from self._widened(own, self._worth.counts_width)
         starts, weighed, of_weighed = np.cumsum(sizes) - sizes, numbers, bits
         if self._heaviest > 1:
             by_class, width = numbers[:-1] * self._weights, (self._counts.records * self._heaviest).bit_length()
@@ -355,7 +364,7 @@ class SecretTree:
                 barred = np.array([self._gates.first and self._schema.decides(*each) for each in asked])
         by_node = np.arange(len(counts)).reshape(len(nodes), -1).T
         bars = None if barred is None else barred[by_node]
-        return (yield from least(self._gates, worth[by_node], bars, self._worth.width))
+        return (yield from place_of_least(self._gates, worth[by_node], bars, self._worth.width))
 
     def _barred(
         self, bits: Uint64s, starts: NDArray[np.int64], sizes: NDArray[np.int64]
@@ -367,21 +376,35 @@ class SecretTree:
         branches = np.zeros((sizes.max(), len(sizes)), np.bool_)
         for value, wire in enumerate(branches):
             wire[sizes > value] = is_large[starts[sizes > value] + value]
-        two = yield from several(self._gates, wires_of(branches))
+        two = yield from two_or_more(self._gates, wires_of(branches))
         return bits_of_lanes(self._gates.flipped(two))[: len(sizes)]
 
-    def _open_leaves(
-        self, level: Sequence[HiddenNode], label: Uint64s, ends: Uint64s, opened: dict[Expression, int]
-    ) -> Role[list[int]]:
+    def _open_leaves(self, nodes: Sequence[HiddenNode], label: Uint64s, ends: Uint64s) -> Role[list[int]]:
         """Open which nodes are leaves, and their labels; return where the others are."""
-        lanes = [Lane(at, node.expression, (0, 1)) for at, node in enumerate(level)]
+        lanes = [Lane(at, node.expression, (0, 1)) for at, node in enumerate(nodes)]
         are_leaves = yield from open_lanes(self._gates, OpenedKind.LEAVES, ends[None], lanes)
-        yield from self._open_labels(level, label, [at for at, is_leaf in enumerate(are_leaves) if is_leaf], opened)
+        yield from self._open_labels(nodes, label, [at for at, is_leaf in enumerate(are_leaves) if is_leaf])
         return [at for at, is_leaf in enumerate(are_leaves) if not is_leaf]
 
-    def _open_labels(
-        self, level: Sequence[HiddenNode], label: Uint64s, places: Sequence[int], opened: dict[Expression, int]
-    ) -> Role[None]:
-        lanes = [Lane(at, level[at].expression, range(self._schema.classes)) for at in places]
+    def _open_labels(self, nodes: Sequence[HiddenNode], label: Uint64s, places: Sequence[int]) -> Role[None]:
+        lanes = [Lane(at, nodes[at].expression, range(self._schema.classes)) for at in places]
         labels = yield from open_lanes(self._gates, OpenedKind.LABELS, label, lanes)
-        opened |= {lane.node: -1 - each for lane, each in zip(lanes, labels, strict=True)}
+        self._opened |= {lane.node: -1 - each for lane, each in zip(lanes, labels, strict=True)}
+
+    def _open_splits(
+        self,
+        nodes: Sequence[HiddenNode],
+        tables: Sequence[Tables],
+        winners: Uint64s,
+        places: Sequence[int],
+        labels: NDArray[np.bool_] | None,
+    ) -> Role[None]:
+        """Open which candidates win at these places; the branches wait, with our shares of their parents' labels."""
+        lanes = [Lane(at, nodes[at].expression, nodes[at].candidates) for at in places]
+        attributes = yield from open_lanes(self._gates, OpenedKind.SPLITS, winners, lanes)
+        for lane, attribute in zip(lanes, attributes, strict=True):
+            self._opened[lane.node], table = attribute, tables[lane.place]
+            of_parent = None if labels is None else labels[:, lane.place]
+            for value, row in enumerate(table[attribute]):
+                child = lane.node.child(attribute, value)
+                self._waiting[child] = HiddenNode(child, row, of_parent, table)

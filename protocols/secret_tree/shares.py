@@ -60,7 +60,7 @@ class SharedCounts:
             places = [cell.place for cells in vectors.values() for cell in cells]
             narrow = block_width(self.records, width)
             sums = yield from self._multiply(vectors, narrow, self.records if narrow == width else _block(narrow))
-            result[places] = yield from self._lifted(sums, narrow, width)
+            result[places] = yield from self._widened(sums, narrow, width)
         return result
 
     def _multiply(self, vectors: Mapping[Expression, Sequence[AskedCount]], narrow: int, block: int) -> Role[Uint64s]:
@@ -89,7 +89,7 @@ class SharedCounts:
         sums: Uint64s = np.concatenate(shares.shares) & modulus_mask(narrow)
         return sums
 
-    def _lifted(self, sums: Uint64s, narrow: int, width: int) -> Role[Uint64s]:
+    def _widened(self, sums: Uint64s, narrow: int, width: int) -> Role[Uint64s]:
         """Return our shares of counts, modulo `2**width`, from those of the sums over their blocks."""
         result: Uint64s = sums.sum(1, dtype=WORD)
         if narrow < width:
@@ -140,25 +140,26 @@ Tables = Mapping[int, Uint64s]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class HiddenNode:
-    """A node of which nobody knows how many records it has: what may split it, nothing if it is not asked.
+    """A node of which nobody knows how many records it has.
 
-    `counts` are our shares of its classes' counts, `of_parent` of the bits of its parent's label, if it has one.
+    `counts` are our shares of its classes' counts; of its parent, if this session has split it, `of_parent` are those
+    of the bits of its label, and `above` those of its candidates' counts. `candidates` may split the node: nothing if
+    it is not asked.
     """
 
     expression: Expression
-    candidates: tuple[int, ...]
     counts: Uint64s
     of_parent: NDArray[np.bool_] | None = None
+    above: Tables | None = None
+    candidates: tuple[int, ...] = ()
 
 
-def count_candidates(
-    counts: SharedCounts, schema: Schema, nodes: Sequence[HiddenNode], above: Mapping[Expression, Tables]
-) -> Role[list[Tables]]:
-    """Return our shares of the counts of all candidates of each node, given those of nodes above them.
+def count_candidates(counts: SharedCounts, schema: Schema, nodes: Sequence[HiddenNode]) -> Role[list[Tables]]:
+    """Return our shares of the counts of all candidates of each node.
 
     Discloses: nothing; what crosses is masked.
     """
-    spared, classes, sizes = _spared(schema, nodes, above), schema.classes, [each.size for each in schema.attributes]
+    spared, classes, sizes = _spared(schema, nodes), schema.classes, [each.size for each in schema.attributes]
     counted = [(at, each) for at, node in enumerate(nodes) for each in node.candidates if (at, each) not in spared]
     what = [
         nodes[at].expression.child(candidate, value) & Term(schema.class_index, label)
@@ -172,29 +173,28 @@ def count_candidates(
         rows = shares[start : start + sizes[candidate] - 1]
         start += len(rows)
         tables[at][candidate] = np.concatenate([rows, (nodes[at].counts - rows.sum(0, dtype=WORD))[None]])
-    for (at, candidate), siblings in spared.items():
-        tables[at][candidate] = above[nodes[at].expression.parent][candidate]
+    for (at, candidate), (total, siblings) in spared.items():
+        tables[at][candidate] = total
         for each in siblings:
             tables[at][candidate] = tables[at][candidate] - tables[each][candidate]
     return list(tables)
 
 
-def _spared(
-    schema: Schema, nodes: Sequence[HiddenNode], above: Mapping[Expression, Tables]
-) -> dict[tuple[int, int], list[int]]:
-    """Return which candidates of which nodes follow from the parent's and those of the other branches, and these.
+def _spared(schema: Schema, nodes: Sequence[HiddenNode]) -> dict[tuple[int, int], tuple[Uint64s, list[int]]]:
+    """Return which candidates of which nodes follow from the parent's shares and those of the other branches: both.
 
     The node is the last branch of a split all of whose branches are counted; all windows have the candidate.
     """
     branches: dict[Expression, list[int]] = {}
     for at, node in enumerate(nodes):
-        if node.expression.terms and node.expression.parent in above:
+        if node.above is not None:
             branches.setdefault(node.expression.parent, []).append(at)
     spared = {}
-    for parent, (*siblings, last) in branches.items():
-        if len(siblings) + 1 == schema.attributes[nodes[last].expression.terms[-1].column].size:
-            windows = [above[parent], *(nodes[at].candidates for at in siblings)]
-            for candidate in nodes[last].candidates:
+    for *siblings, at in branches.values():
+        last = nodes[at]
+        if last.above is not None and len(siblings) + 1 == schema.attributes[last.expression.terms[-1].column].size:
+            windows = [last.above, *(nodes[each].candidates for each in siblings)]
+            for candidate in last.candidates:
                 if all(candidate in window for window in windows):
-                    spared[last, candidate] = siblings
+                    spared[at, candidate] = last.above[candidate], siblings
     return spared

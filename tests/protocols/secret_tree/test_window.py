@@ -25,7 +25,7 @@ from protocols.oblivious.gates import Gates
 from protocols.oblivious.numbers import bits_of_lanes, filled, modulus_mask, summand_bits, wires_of
 from protocols.role import Message, Note, Role, Save, Send, Transcript, run_alone, run_pair
 from protocols.secret_tree.bits import Allowance, deduce, what_follows
-from protocols.secret_tree.growth import least, several
+from protocols.secret_tree.growth import place_of_least, two_or_more
 from protocols.secret_tree.held_out import (
     LeafStatement,
     Scores,
@@ -209,7 +209,7 @@ def test_the_first_of_the_least_wins_unless_it_is_barred(seed: int, count: int, 
     def play(side: Gates) -> Role[tuple[Words, Words]]:
         own = masks if side.first else numbers.astype(np.uint64) - masks
         bars = hidden if side.first else hidden ^ barred
-        return (yield from least(side, own, bars, 10))
+        return (yield from place_of_least(side, own, bars, 10))
 
     one, other = sides()
     (place, bar), (other_place, other_bar) = run_pair(play(one), play(other))
@@ -225,7 +225,7 @@ def test_two_ones_or_more_are_several(seed: int, count: int) -> None:
     bits = np.random.default_rng(seed).random((count, 64)) < 1 / count
     mask = drawn(seed, count, 1)
     one, other = sides()
-    left, right = run_pair(several(one, mask), several(other, mask ^ wires_of(bits)))
+    left, right = run_pair(two_or_more(one, mask), two_or_more(other, mask ^ wires_of(bits)))
     assert (bits_of_lanes(left ^ right) == (bits.sum(0) >= 2)).all()
 
 
