@@ -19,10 +19,10 @@ whose window has no other attribute is a leaf: so a node never reveals more than
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from protocols.counts import Answer, Counts
+from protocols.counts import Answer, Counts, Query
 from protocols.errors import InputError
-from protocols.learning.merit import CANNOT, OpenNode, Ranking, is_small, merits, windows_or_all
-from protocols.learning.tree import Leaf, Node, Split, Tree, assembled
+from protocols.learning.merit import CANNOT, Ranking, is_small, merits, node_may_split, windows_or_all
+from protocols.learning.tree import Leaf, Node, Split, Tree, assembled, majority
 from protocols.role import Phase, Progress, Role, as_part
 from protocols.tables import ROOT, Expression, Schema
 from protocols.terms import ALL, OMEGA, TO_THE_END, Growth, Window, whole_weights
@@ -34,6 +34,47 @@ class Result:
 
     tree: Tree
     computations: int
+
+
+@dataclass(frozen=True)
+class OpenNode:
+    """A node that may be split, with its counts of classes: step 1 of Hybrid-ID3, `E` and `AL`."""
+
+    expression: Expression
+    counts: tuple[float, ...]
+    candidates: tuple[int, ...]
+
+    @property
+    def depth(self) -> int:
+        """Number of splits above it."""
+        return len(self.expression.terms)
+
+    @property
+    def records(self) -> float:
+        """How many it has."""
+        return sum(self.counts)
+
+    def leaf(self, weights: Sequence[int]) -> Leaf:
+        """Return the node as a leaf of its majority class, of records that count for this much."""
+        return Leaf(self.counts, self.label(weights))
+
+    def label(self, weights: Sequence[int]) -> int:
+        """Return the class that weighs most."""
+        return majority([count * weight for count, weight in zip(self.counts, weights, strict=True)])
+
+    def query(self, candidates: tuple[int, ...]) -> Query:
+        """Ask for these candidates here."""
+        return Query(self.expression, candidates, self.counts)
+
+    def grows(self, growth: Growth) -> bool:
+        """Return whether to count on (steps 1 to 3): it has candidates and two classes, and no limit forbids it."""
+        is_pure = sum(count > 0 for count in self.counts) == 1
+        return bool(self.candidates) and not is_pure and node_may_split(self.records, self.depth, growth)
+
+    def branches(self, attribute: int, rows: Sequence[Sequence[float]]) -> list["OpenNode"]:
+        """Return what each value of an attribute parts off, by its counts."""
+        left = tuple(a for a in self.candidates if a != attribute)
+        return [OpenNode(self.expression.child(attribute, value), tuple(row), left) for value, row in enumerate(rows)]
 
 
 class HybridId3:
@@ -81,9 +122,9 @@ class HybridId3:
         answers = yield from self._exact_counts(level, windows)  # 4c
         values = merits(answers, sum(self._class_counts), self._growth, self._weights)
         children = []
-        for node, window, answer, worth in zip(level, windows, answers, values, strict=True):
-            best = worth.index(max(worth))  # 4c: ties go to the first in the agreed order
-            if worth[best] == CANNOT:
+        for node, window, answer, of_window in zip(level, windows, answers, values, strict=True):
+            best = of_window.index(max(of_window))  # 4c: ties go to the first in the agreed order
+            if of_window[best] == CANNOT:
                 self._nodes[node.expression] = node.leaf(self._weights)
             else:
                 children += self._branches(node, window[best], answer.tables[best].tolist())  # TA

@@ -3,6 +3,8 @@
 What decides a split is measured in whole numbers (`learning.whole`), so all machines choose alike: estimates by records
 as whole ones, which is finer than any disguise leaves them. What is ranked, or doubted, is measured as it is.
 
+The merit of a candidate is a measure of its table, less what noise brings to it; `CANNOT` if it may not split its node.
+
 By the gain ratio, as Quinlan has it (1986, and C4.5), only attributes of at least average gain compete: a small divisor
 makes the ratio of a poor attribute large. The average is over the candidates that are looked at and may split the node.
 
@@ -16,7 +18,7 @@ so that sums of two rank as their means do, and have as many bits whatever the t
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from itertools import chain, islice
 from math import inf
 from typing import Final, Protocol
 
@@ -24,7 +26,6 @@ import numpy as np
 
 from protocols.counts import LEAST_MASS, Answer, CountTable, Estimates, Query, positive_part, stacks
 from protocols.learning.impurity import TIE, merit, noise_merit
-from protocols.learning.tree import Leaf, majority
 from protocols.learning.whole import Whole, whole_merit
 from protocols.role import Role
 from protocols.tables import Expression, Floats
@@ -34,13 +35,13 @@ SLACK = 1e-9
 """Counts that are estimates are rounded: what lacks no more than this of a limit reaches it, at both parties."""
 
 
-def may_be_split(records: float, depth: int, growth: Growth) -> bool:
+def node_may_split(records: float, depth: int, growth: Growth) -> bool:
     """Return whether a node of this many records, with this many splits above it, may be split at all."""
     is_deep = growth.max_depth is not None and depth >= growth.max_depth
     return not is_deep and (growth.min_leaf == 1 or records >= growth.smallest_split - SLACK)
 
 
-def may_split(branches: Iterable[float], growth: Growth) -> bool:
+def attribute_may_split(branches: Iterable[float], growth: Growth) -> bool:
     """Return whether an attribute with branches of these sizes may split a node: two are large enough."""
     return growth.min_leaf == 1 or sum(not is_small(records, growth) for records in branches) > 1
 
@@ -50,108 +51,73 @@ def is_small(records: float, growth: Growth) -> bool:
     return records <= 0 or (growth.min_leaf > 1 and records < growth.min_leaf - SLACK)
 
 
-@dataclass(frozen=True)
-class OpenNode:
-    """A node that may be split, with its counts of classes: step 1 of Hybrid-ID3, `E` and `AL`."""
-
-    expression: Expression
-    counts: tuple[float, ...]
-    candidates: tuple[int, ...]
-
-    @property
-    def depth(self) -> int:
-        """Number of splits above it."""
-        return len(self.expression.terms)
-
-    @property
-    def records(self) -> float:
-        """How many it has."""
-        return sum(self.counts)
-
-    def leaf(self, weights: Sequence[int]) -> Leaf:
-        """Return the node as a leaf of its majority class, of records that count for this much."""
-        return Leaf(self.counts, self.label(weights))
-
-    def label(self, weights: Sequence[int]) -> int:
-        """Return the class that weighs most."""
-        return majority([count * weight for count, weight in zip(self.counts, weights, strict=True)])
-
-    def query(self, candidates: tuple[int, ...]) -> Query:
-        """Ask for these candidates here."""
-        return Query(self.expression, candidates, self.counts)
-
-    def grows(self, growth: Growth) -> bool:
-        """Return whether to count on (steps 1 to 3): it has candidates and two classes, and no limit forbids it."""
-        is_pure = sum(count > 0 for count in self.counts) == 1
-        return bool(self.candidates) and not is_pure and may_be_split(self.records, self.depth, growth)
-
-    def branches(self, attribute: int, rows: Sequence[Sequence[float]]) -> list["OpenNode"]:
-        """Return what each value of an attribute parts off, by its counts."""
-        left = tuple(a for a in self.candidates if a != attribute)
-        return [OpenNode(self.expression.child(attribute, value), tuple(row), left) for value, row in enumerate(rows)]
-
-
 Measure = Callable[[Floats, Impurity], Floats]
-"""From tables of one shape (`... x values x classes`), what each is worth."""
+"""From tables of one shape (`... x values x classes`), the merit of each."""
 
 CANNOT = -inf
-"""What an attribute is worth that may not split its node."""
+"""The merit of an attribute that may not split its node."""
 
 
 def merits(answers: Sequence[Answer], records: float, growth: Growth, weights: Sequence[int]) -> list[list[float]]:
-    """Return for each answer what each of its candidates is worth, `CANNOT` if it may not split the node.
+    """Return for each answer the merit of each of its candidates, `CANNOT` of one that may not split the node.
 
-    Where there is noise, of the coins or in the counts, an attribute must be worth more than that to split it;
+    Where there is noise, of the coins or in the counts, an attribute must have more merit than that to split it;
     `records` are those of the root.
     """
     tables = [table for answer in answers for table in answer.tables]
-    eligible = [may_split(map(sum, table.tolist()), growth) for table in tables]
+    eligible = [[attribute_may_split(map(sum, table.tolist()), growth) for table in each.tables] for each in answers]
 
     def measure(stack: Floats, impurity: Impurity) -> Floats:
         return whole_merit(stack * np.array(weights), impurity, records * max(weights))
 
     compared = _compared(answers, tables, eligible, growth.impurity, measure)
-    noisy = iter([noise > TIE or growth.noise is not None for noise in _noises(answers, tables, growth.impurity)])
+    noises = _by_answer(answers, _noises(answers, tables, growth.impurity))
     return [
-        [CANNOT if is_noisy and value <= TIE else value for value, is_noisy in zip(values, noisy, strict=False)]
-        for values in compared
+        [
+            CANNOT if value <= TIE and (growth.noise is not None or noise > TIE) else value
+            for value, noise in zip(*each, strict=True)
+        ]
+        for each in zip(compared, noises, strict=True)
     ]
 
 
 def estimated_merits(answers: Sequence[Answer], records: Sequence[float], growth: Growth) -> list[list[float]]:
     """Return the merits by estimated counts after projection, less what their noise brings: below 0 where that is more.
 
-    What may not split its node is worth `CANNOT`. Negative cells count as 0. Rescaling to the node's total, the other
+    That of what may not split its node is `CANNOT`. Negative cells count as 0. Rescaling to the node's total, the other
     half of a projection, would change no measure; it is done where records are compared with a limit.
     """
-    tables = [positive_part(table.astype(np.float64)) for answer in answers for table in answer.tables]
-    totals = [total for total, answer in zip(records, answers, strict=True) for _ in answer.tables]
-    eligible = [_may_split_about(*each, growth) for each in zip(tables, totals, strict=True)]
-    return _compared(answers, tables, eligible, growth.impurity, merit)
+
+    def fits(table: Floats, total: float) -> bool:
+        scale = total / max(float(table.sum()), LEAST_MASS)
+        return attribute_may_split((scale * sum(row) for row in table.tolist()), growth)
+
+    projected = [[positive_part(table.astype(np.float64)) for table in answer.tables] for answer in answers]
+    eligible = [[fits(table, total) for table in own] for own, total in zip(projected, records, strict=True)]
+    return _compared(answers, list(chain(*projected)), eligible, growth.impurity, merit)
 
 
-def _may_split_about(table: CountTable, total: float, growth: Growth) -> bool:
-    scale = total / max(float(table.sum()), LEAST_MASS)
-    return may_split((scale * sum(row) for row in table.tolist()), growth)
+def _by_answer(answers: Sequence[Answer], values: Iterable[float]) -> list[list[float]]:
+    """Part the values of all tables, in their order, by the answers that have these."""
+    left = iter(values)
+    return [list(islice(left, len(answer.tables))) for answer in answers]
 
 
 def _compared(
     answers: Sequence[Answer],
     tables: Sequence[CountTable],
-    eligible: Sequence[bool],
+    eligible: Sequence[Sequence[bool]],
     impurity: Impurity,
     measure: Measure,
 ) -> list[list[float]]:
-    values = _beyond_noise(answers, tables, impurity, measure)
-    is_ratio = impurity is Impurity.GAIN_RATIO
-    gains = _beyond_noise(answers, tables, Impurity.INFORMATION_GAIN, measure) if is_ratio else None
-    result, start = [], 0
-    for answer in answers:
-        part = slice(start, start + len(answer.tables))
-        start = part.stop
-        worth = values[part] if gains is None else _of_average_gain(values[part], gains[part], eligible[part])
-        result.append([value if fits else CANNOT for value, fits in zip(worth, eligible[part], strict=True)])
-    return result
+    values = _by_answer(answers, _beyond_noise(answers, tables, impurity, measure))
+    if impurity == Impurity.GAIN_RATIO:
+        gains = _by_answer(answers, _beyond_noise(answers, tables, Impurity.INFORMATION_GAIN, measure))
+        values = [_of_average_gain(*each) for each in zip(values, gains, eligible, strict=True)]
+    return [
+        [value if fits else CANNOT for value, fits in zip(*each, strict=True)]
+        for each in zip(values, eligible, strict=True)
+    ]
 
 
 def _of_average_gain(ratios: Sequence[float], gains: Sequence[float], eligible: Sequence[bool]) -> list[float]:

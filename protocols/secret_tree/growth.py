@@ -2,7 +2,7 @@
 
     window      of the candidates of a node, the omega best by estimated gains (`window`), where some are left out
     counts      shares of N(E and A = v and class = c) for all nodes and their windows of a depth (`shares`)
-    worth       U of each candidate, the impurity that it leaves (`worth`); without two branches of `min_leaf` records
+    cost        U of each candidate, the impurity that it leaves (`cost`); without two branches of `min_leaf` records
                 or more it is barred
     winner      the least U, ties to the first, by a knockout of numbers that nobody sees (`place_of_least`)
     leaf        of one class, or of fewer than 2 `min_leaf` records, or with all candidates barred
@@ -42,10 +42,10 @@ from protocols.oblivious.numbers import (
 )
 from protocols.role import Phase, Progress, Role, together, with_progress
 from protocols.secret_tree.bits import Allowance
+from protocols.secret_tree.cost import cost_by
 from protocols.secret_tree.openings import Lane, OpenedKind, open_lanes
 from protocols.secret_tree.shares import HiddenNode, SharedCounts, Tables, count_candidates
 from protocols.secret_tree.tenths import add_tenths
-from protocols.secret_tree.worth import worth_by
 from protocols.tables import ROOT, Expression, Schema, Term
 from protocols.terms import ALL, Growth, Leaves, whole_weights
 
@@ -168,7 +168,7 @@ class SecretTree:
         weights = whole_weights(growth.weights, schema.class_attribute.values)
         self._weights, self._heaviest = np.array(weights, WORD)[:, None], max(weights)
         self._label_width = counts.width + 1 + self._heaviest.bit_length()
-        self._worth = worth_by(
+        self._cost = cost_by(
             growth.impurity,
             gates,
             counts.records * self._heaviest,
@@ -346,25 +346,25 @@ class SecretTree:
         counts = [table[candidate] for node, table in zip(nodes, tables, strict=True) for candidate in node.candidates]
         sizes, rows = np.array([len(each) for each in counts]), np.concatenate(counts)
         own = filled(np.concatenate([rows.T, rows.sum(1, dtype=WORD)[None]]))
-        numbers, bits = yield from self._widened(own, self._worth.counts_width)
+        numbers, bits = yield from self._widened(own, self._cost.counts_width)
         starts, weighed, of_weighed = np.cumsum(sizes) - sizes, numbers, bits
         if self._heaviest > 1:
             by_class, width = numbers[:-1] * self._weights, (self._counts.records * self._heaviest).bit_length()
             weighed = np.concatenate([by_class, by_class.sum(0, dtype=WORD)[None]])
-            weighed &= modulus_mask(self._worth.counts_width)
+            weighed &= modulus_mask(self._cost.counts_width)
             flat = yield from summand_bits(self._gates, (weighed & modulus_mask(width)).reshape(-1), width)
             of_weighed = flat.reshape(width, len(weighed), -1)
-        worth, barred = yield from together(
-            self._worth.of_candidates(weighed, of_weighed, starts), self._barred(bits[:, -1], starts, sizes)
+        cost, barred = yield from together(
+            self._cost.of_candidates(weighed, of_weighed, starts), self._barred(bits[:, -1], starts, sizes)
         )
-        if self._noise is not None:
+        if self._noise is not None:  # of what a candidate is worth, which is the less the more it costs
             asked = [(node.expression, candidate) for node in nodes for candidate in node.candidates]
-            worth = worth - np.array([self._noise.worth(*each) for each in asked], WORD)
+            cost = cost - np.array([self._noise.worth(*each) for each in asked], WORD)
             if self._schema.conditions:  # what the path decides would win by noise alone
                 barred = np.array([self._gates.first and self._schema.decides(*each) for each in asked])
         by_node = np.arange(len(counts)).reshape(len(nodes), -1).T
         bars = None if barred is None else barred[by_node]
-        return (yield from place_of_least(self._gates, worth[by_node], bars, self._worth.width))
+        return (yield from place_of_least(self._gates, cost[by_node], bars, self._cost.width))
 
     def _barred(
         self, bits: Uint64s, starts: NDArray[np.int64], sizes: NDArray[np.int64]

@@ -152,15 +152,15 @@ def grow_alone_with_noise(schema: Schema, rows: Codes, sides: Sequence[SideTreeN
     measure, nodes = Gini(len(rows)), dict[Expression, Node]()
     level, at = [ROOT], np.zeros(len(rows), np.int64)
     for _ in range(min(growth.max_depth or len(sizes), len(sizes))):
-        worth = np.full((len(level), len(sizes)), np.iinfo(np.int64).max)
+        cost = np.full((len(level), len(sizes)), np.iinfo(np.int64).max)
         for column, size in enumerate(sizes):
             cells = np.bincount((at * size + rows[:, column]) * 2 + label, minlength=len(level) * size * 2)
             mixed = measure.mixture(cells.reshape(-1, size, 2)).tolist()
             for number, path in enumerate(level):
                 if column not in path.columns:
                     behind = _DECIDED if schema.decides(path, column) else 0
-                    worth[number, column] = mixed[number] + behind - sum(side.worth(path, column) for side in sides)
-        best = worth.argmin(1)
+                    cost[number, column] = mixed[number] + behind - sum(side.worth(path, column) for side in sides)
+        best = cost.argmin(1)
         nodes |= {path: Split((), int(column), ()) for path, column in zip(level, best, strict=True)}
         at = (np.cumsum(sizes[best]) - sizes[best])[at] + rows[np.arange(len(rows)), best[at]]
         split = zip(level, best.tolist(), strict=True)

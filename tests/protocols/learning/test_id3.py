@@ -21,7 +21,7 @@ from protocols.counts import Answer, Claims, Counts, Query
 from protocols.errors import InputError
 from protocols.learning.id3 import HybridId3, Result
 from protocols.learning.impurity import entropy, gain, importances
-from protocols.learning.merit import Ranking, estimated_merits, is_small, may_be_split, may_split
+from protocols.learning.merit import Ranking, attribute_may_split, estimated_merits, is_small, node_may_split
 from protocols.learning.routes import Routes, RowOutcome
 from protocols.learning.tree import Leaf, Node, Split, Tree, majority
 from protocols.randomized_response.estimate import estimate_count
@@ -359,16 +359,16 @@ def test_no_other_cut_does_better_and_none_as_good_is_smaller(seed: int) -> None
 
 def test_estimates_reach_a_limit_but_for_what_was_rounded_away_which_keeps_no_branch() -> None:
     """A branch and a node of half a record; the papers' tree goes on."""
-    assert may_split([0.5, 4.0], Growth())
+    assert attribute_may_split([0.5, 4.0], Growth())
     assert not is_small(0.5, Growth())
     assert is_small(0.0, Growth())
-    assert may_be_split(0.5, 3, Growth())
+    assert node_may_split(0.5, 3, Growth())
     ((merit_of_it,),) = estimated_merits([Answer((np.array([[0.5, 0.0], [0.0, 0.5]]),))], [1.0], Growth())
     assert merit_of_it > 0
-    assert may_split([4.9999999999, 10.0], Growth(min_leaf=5))
-    assert not may_split([4.99999, 10.0], Growth(min_leaf=5))
+    assert attribute_may_split([4.9999999999, 10.0], Growth(min_leaf=5))
+    assert not attribute_may_split([4.99999, 10.0], Growth(min_leaf=5))
     assert not is_small(4.9999999999, Growth(min_leaf=5))
-    assert may_be_split(9.9999999999, 0, Growth(min_leaf=5))
+    assert node_may_split(9.9999999999, 0, Growth(min_leaf=5))
     tree = Tree(SCHEMA, Leaf((3.0, 1.0), 0))
     assert prune(tree, Counted(np.zeros((2, 4), dtype=np.uint8)), exactly).root == tree.root
     # An empty branch's counts are all zero; its class came from its parent and is not made again.

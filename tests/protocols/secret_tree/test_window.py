@@ -25,6 +25,7 @@ from protocols.oblivious.gates import Gates
 from protocols.oblivious.numbers import bits_of_lanes, filled, modulus_mask, summand_bits, wires_of
 from protocols.role import Message, Note, Role, Save, Send, Transcript, run_alone, run_pair
 from protocols.secret_tree.bits import Allowance, deduce, what_follows
+from protocols.secret_tree.cost import GiniCost, cost_by, entropy_parts
 from protocols.secret_tree.growth import place_of_least, two_or_more
 from protocols.secret_tree.held_out import (
     LeafStatement,
@@ -37,7 +38,6 @@ from protocols.secret_tree.held_out import (
 )
 from protocols.secret_tree.shares import SharedCounts, block_width
 from protocols.secret_tree.window import SecretRanking, open_windows
-from protocols.secret_tree.worth import GiniWorth, entropy_parts, worth_by
 from protocols.tables import ROOT, Attribute, Codes, Expression, Term, joint_schema, two_way
 from protocols.terms import ALL, Growth, Impurity, Leaves, Window
 from tests.protocols.oblivious.parts import lengths, meet, pages_opened
@@ -187,10 +187,10 @@ def test_gini_is_that_of_who_sees_the_numbers(records: int) -> None:
     masks, starts, bits = drawn(records, *counts.shape), np.cumsum(sizes) - sizes, records.bit_length()
 
     def play(side: Gates, own: Words) -> Role[tuple[Words, int]]:
-        worth = GiniWorth(side, records)
+        cost = GiniCost(side, records)
         planes = yield from summand_bits(side, own.reshape(-1), bits)
-        numbers = own & modulus_mask(worth.counts_width)
-        return (yield from worth.of_candidates(numbers, planes.reshape(bits, 3, -1), starts)), worth.width
+        numbers = own & modulus_mask(cost.counts_width)
+        return (yield from cost.of_candidates(numbers, planes.reshape(bits, 3, -1), starts)), cost.width
 
     one, other = sides()
     (left, width), (right, _) = run_pair(play(one, masks), play(other, counts - masks))
@@ -259,7 +259,7 @@ def test_blocks_are_for_many_records() -> None:
     one, _ = sides()
     for impurity, classes in ((Impurity.GINI, 3), (Impurity.GAIN_RATIO, 2)):
         with pytest.raises(InputError, match="information gain, or by Gini's index of two classes"):
-            worth_by(impurity, one, 100, classes)
+            cost_by(impurity, one, 100, classes)
 
 
 LAW = noise_of_table(Fraction(1, 2))

@@ -1,6 +1,6 @@
-"""Both sides compute shares of what each candidate is worth, by the information gain or by Gini's index.
+"""Both sides compute shares of what each candidate costs: the impurity that it leaves, by entropy or by Gini's index.
 
-The worth is `U` of counts of which each side has a summand, bit by bit the same as `learning.whole` computes in the
+The cost is `U` of counts of which each side has a summand, bit by bit the same as `learning.whole` computes in the
 clear. For the information gain each number `x` adds `f(x) = x log2 x`, which a line stands for. With `k` the place of
 the leading one of `x` it is `(k + slope) x` less `intercept 2**k`; the leading one and the piece below it choose the
 line:
@@ -41,8 +41,8 @@ from protocols.role import Role, together
 from protocols.terms import Impurity
 
 
-class GiniWorth:
-    """What candidates are worth by how much less Gini's index is, of two classes, in nodes of limited records.
+class GiniCost:
+    """What candidates leave of Gini's index, of two classes, in nodes of limited records.
 
     `room` is how much is added to `U`, up and down together, before it is compared.
 
@@ -60,7 +60,7 @@ class GiniWorth:
         self._lines = lines_of(slopes - slopes.min() | intercepts - intercepts.min() << self._slope_bits)
 
     def of_candidates(self, counts: Uint64s, bits: Uint64s, starts: NDArray[np.int64]) -> Role[Uint64s]:
-        """Return shares of `U` of each candidate, modulo `2**width`: see `Worth`.
+        """Return shares of `U` of each candidate, modulo `2**width`: see `Cost`.
 
         Discloses: nothing; what crosses is masked.
         """
@@ -164,8 +164,8 @@ _LINES: Final = lines_of(SLOPES | (INTERCEPTS - _LEAST) << SLOPE_BITS)
 _INTERCEPT_BITS: Final = len(_LINES) - SLOPE_BITS
 
 
-class EntropyWorth:
-    """What candidates are worth by the information gain they bring, in nodes of at most this many records.
+class EntropyCost:
+    """What candidates leave of the entropy, in nodes of at most this many records.
 
     Discloses: nothing; what crosses is masked.
     """
@@ -175,7 +175,7 @@ class EntropyWorth:
         self.counts_width = self.width = mixture_bits(records, classes) + 1
 
     def of_candidates(self, counts: Uint64s, bits: Uint64s, starts: NDArray[np.int64]) -> Role[Uint64s]:
-        """Return shares of `U` of each candidate, modulo `2**width`: see `Worth`.
+        """Return shares of `U` of each candidate, modulo `2**width`: see `Cost`.
 
         Discloses: nothing; what crosses is masked.
         """
@@ -210,8 +210,8 @@ def _place(places: Uint64s) -> Uint64s:
     return np.stack([np.bitwise_xor.reduce(places[each], axis=0) for each in hot])
 
 
-class Worth(Protocol):
-    """What candidates are worth; the less `U` is, the better."""
+class Cost(Protocol):
+    """The impurity `U` that candidates leave: the least wins."""
 
     @property
     def counts_width(self) -> int:
@@ -229,13 +229,13 @@ class Worth(Protocol):
         """
 
 
-def worth_by(impurity: Impurity, gates: Gates, records: int, classes: int, room: int = 0) -> Worth:
+def cost_by(impurity: Impurity, gates: Gates, records: int, classes: int, room: int = 0) -> Cost:
     """Return what a measure makes of the counts of nodes of this many records at most.
 
     `room` is how much noise may be added to `U`; only Gini's index has it.
     """
     if impurity is Impurity.INFORMATION_GAIN:
-        return EntropyWorth(gates, records, classes)
+        return EntropyCost(gates, records, classes)
     if impurity is not Impurity.GINI or classes != 2:
         raise InputError("counts that nobody sees are compared by information gain, or by Gini's index of two classes")
-    return GiniWorth(gates, records, room)
+    return GiniCost(gates, records, room)
