@@ -189,7 +189,7 @@ class RuleTerms:
         """
         if self.min_threshold is None:
             return 0
-        counts = records if self.metric is Metric.CONFIDENCE else records**2
+        counts = records if self.metric == Metric.CONFIDENCE else records**2
         width = (max(self.min_threshold.as_integer_ratio()) * counts).bit_length() + 1
         if width > _COMPARED_BITS:
             raise InputError(
@@ -348,8 +348,8 @@ class Terms:
                 way = 'method = "smc"' if self.reveal == Reveal.TREE else 'omega = "all" or method = "smc"'
                 yield "noise", f"needs {way}: a window follows from true columns"
         if self.hides_counts:  # only shares keep counts from both sides: those of a tree, or of sets of items
-            of_sets = self.reveal is Reveal.SETS
-            other = '"sets" or "counts"' if self.learner is Learner.RULES and not of_sets else '"counts"'
+            of_sets = self.reveal == Reveal.SETS
+            other = '"sets" or "counts"' if self.learner == Learner.RULES and not of_sets else '"counts"'
             for name, value, needed in (
                 ("learner", self.learner, Learner.RULES if of_sets else Learner.TREE),
                 ("counting", self.counting, Counting.OBLIVIOUS_TRANSFER),
@@ -462,7 +462,7 @@ class TreeTerms(Terms):
         yield from self._conflicts_of_leaves()
         if self.reveal != Reveal.TREE:
             return
-        if self.impurity is Impurity.GAIN_RATIO:
+        if self.impurity == Impurity.GAIN_RATIO:
             yield "reveal", 'must be "counts" with impurity = "gain_ratio": shares are not divided'
         if self.max_depth is None:
             yield "max_depth", 'must be a number with reveal = "tree": it bounds what the tree says of people'
@@ -579,7 +579,7 @@ def epsilon_of(noise: Fraction, test: Fraction, reveal: Reveal) -> Fraction:
 
     A record is trained on or held out: the table of those held out has an epsilon of its own beside a tree's.
     """
-    return max(noise, EPSILON_OF_SCORES) if reveal is Reveal.TREE and test else noise
+    return max(noise, EPSILON_OF_SCORES) if reveal == Reveal.TREE and test else noise
 
 
 def reveal_key_of(terms: Mapping[str, Any]) -> dict[str, Any]:

@@ -32,7 +32,7 @@ def _options(arguments: argparse.Namespace) -> DemoOptions:
     data = _source(arguments)
     reveal = Reveal(arguments.reveal or (Reveal.TREE if isinstance(data, OwnFiles) else Reveal.COUNTS))
     noise = None if arguments.noise is None else fraction("--noise", arguments.noise)
-    usual_ways = USUAL_WAYS if reveal is Reveal.COUNTS else Counting.OBLIVIOUS_TRANSFER
+    usual_ways = USUAL_WAYS if reveal == Reveal.COUNTS else Counting.OBLIVIOUS_TRANSFER
     return DemoOptions(
         data=data,
         rows=arguments.rows,

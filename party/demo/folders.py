@@ -118,7 +118,7 @@ def _settings(party: str, halves: Halves, options: DemoOptions, port: int) -> st
         **ANYTHING,
         "methods": [*Method],
         "omega": OMEGA.word,
-        "exact_counts": options.reveal is Reveal.COUNTS,
+        "exact_counts": options.reveal == Reveal.COUNTS,
         "smallest_key_bits": options.key_bits,
         "min_leaf": options.min_leaf or 1,
         "most_runs": ANY,

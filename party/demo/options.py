@@ -114,11 +114,11 @@ class DemoOptions:
     @property
     def closest(self) -> Method:
         """The method whose last model is shown: of those that reveal counts the one that the demo is about."""
-        return Method.HYBRID if self.reveal is Reveal.COUNTS else Method.SMC
+        return Method.HYBRID if self.reveal == Reveal.COUNTS else Method.SMC
 
     def sized(self, records: int) -> "DemoOptions":
         """Return the options for this many records, with a `min_leaf`."""
-        usual = 1 if self.reveal is Reveal.COUNTS else usual_leaf(self.reveal, self.noise, records)
+        usual = 1 if self.reveal == Reveal.COUNTS else usual_leaf(self.reveal, self.noise, records)
         return replace(self, min_leaf=self.min_leaf or usual)
 
     @property

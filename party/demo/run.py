@@ -136,7 +136,7 @@ class Run:
 def planned(options: DemoOptions) -> tuple[Run, ...]:
     """Return the runs of a demo in their order."""
     of_way: list[tuple[Method, Window]] = [(Method.SMC, ALL)]
-    if options.reveal is Reveal.COUNTS:
+    if options.reveal == Reveal.COUNTS:
         of_way = [(Method.RANDOMIZED, ALL), *((Method.HYBRID, omega) for omega in options.omegas), *of_way]
     return tuple(Run(way, method, omega) for way in options.ways for method, omega in of_way)
 
@@ -183,7 +183,7 @@ def _run_held(options: DemoOptions, display: Display, say: Say) -> RunReport:
 def _halves(options: DemoOptions) -> Halves:
     data = options.data
     halves = read_own(data) if isinstance(data, OwnFiles) else deal_dataset(data, options.seed)
-    most = USUAL_ROWS if options.reveal is Reveal.COUNTS else len(halves.ids)
+    most = USUAL_ROWS if options.reveal == Reveal.COUNTS else len(halves.ids)
     return halves.drawn(options.rows or min(most, len(halves.ids)), options.seed)
 
 
@@ -261,7 +261,7 @@ class _Demo:
                         say(show_runs.result(row))
         for party in PARTIES:
             closest = self.options.closest
-            last = Run(self.options.ways[0], closest, self.options.omegas[-1] if closest is Method.HYBRID else ALL)
+            last = Run(self.options.ways[0], closest, self.options.omegas[-1] if closest == Method.HYBRID else ALL)
             shutil.copyfile(self._out / party / f"model-{last.name}.json", self._out / party / MODEL)
 
     def _add(self, row: Row) -> None:
@@ -305,17 +305,17 @@ class _Demo:
         """Compare what the parties found with what the joined table says (they cannot, we can), where it is exact."""
         if run.method == Method.RANDOMIZED or self.options.noise is not None:
             return
-        if told.correct != correct and self.options.reveal is Reveal.COUNTS:
+        if told.correct != correct and self.options.reveal == Reveal.COUNTS:
             raise DemoError(f"{run.name}: the parties counted {told.correct} right predictions, there are {correct}")
         if run.omega is ALL and not equal:
             raise DemoError(f"{run.name}: the tree is not that of plain ID3")
-        counts = self.reference.computations if self.options.reveal is Reveal.COUNTS else 0
+        counts = self.reference.computations if self.options.reveal == Reveal.COUNTS else 0
         if run.method == Method.SMC and told.smc_computations != counts:
             raise DemoError(f"{run.name}: {told.smc_computations} counts, not {counts}")
 
 
 def _pictures(report: RunReport, out: Path, say: Say) -> tuple[str, ...]:
-    if report.parameters.reveal is Reveal.TREE:
+    if report.parameters.reveal == Reveal.TREE:
         return ()
     try:
         write_figures(report, out / PNG, out / SVG)

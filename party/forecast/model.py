@@ -387,7 +387,7 @@ class _Run:
 
     @property
     def by_gini(self) -> bool:
-        return self.terms.impurity is Impurity.GINI
+        return self.terms.impurity == Impurity.GINI
 
     @property
     def shared_trips(self) -> int:
@@ -450,7 +450,7 @@ class _Run:
 
     @property
     def is_bayes(self) -> bool:
-        return self.terms.learner is Learner.NAIVE_BAYES
+        return self.terms.learner == Learner.NAIVE_BAYES
 
     @property
     def nodes(self) -> float:

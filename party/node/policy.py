@@ -201,7 +201,7 @@ def _counts_objection(agree: Acceptance, terms: Terms) -> Objection | None:
     if terms.noise is not None:
         excuses = terms.noises_tree or not agree.exact_counts
         return _unbounded(terms.epsilon) if agree.epsilon is None and excuses else None
-    shows_none = terms.reveal is Reveal.TREE  # a tree mined without noise is bounded by no bits
+    shows_none = terms.reveal == Reveal.TREE  # a tree mined without noise is bounded by no bits
     return None if agree.exact_counts or shows_none else Objection("reveal", _NO_EXACT_COUNTS)
 
 

@@ -65,7 +65,7 @@ def runs_alike(entries: Iterable[LedgerEntry], run: FinishedRun) -> list[Finishe
 
 def _are_alike(run: kinds.RunEntry, other: kinds.RunEntry) -> bool:
     both = (run.agreed, other.agreed)
-    thetas = {terms.theta for terms in both if terms.method is not Method.SMC}
+    thetas = {terms.theta for terms in both if terms.method != Method.SMC}
     alike = all(getattr(run.agreed, at) == getattr(other.agreed, at) for at in _ALIKE) and {*run.terms} == {
         *other.terms
     }

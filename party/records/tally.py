@@ -249,7 +249,7 @@ class Dealings:
     def _add_of_run(self, said: kinds.EntryOfRun, run: kinds.RunEntry) -> None:
         if isinstance(said, kinds.ModelEntry):
             self.finished.add(run.reveal_key)
-        if run.agreed.reveal is Reveal.TREE:
+        if run.agreed.reveal == Reveal.TREE:
             self._book(said, run)
         if not isinstance(said, kinds.LearnedEntry):
             return

@@ -93,7 +93,7 @@ GONE_TERMS: Final[Mapping[str, str]] = {
 
 def usual_depth(reveal: Reveal) -> int:
     """Return how many splits a path of a tree has at most, where a job names no number."""
-    return USUAL_TREE_DEPTH if reveal is Reveal.TREE else USUAL_DEPTH
+    return USUAL_TREE_DEPTH if reveal == Reveal.TREE else USUAL_DEPTH
 
 
 JOB_FILE: Final = "job.toml"
@@ -108,7 +108,7 @@ def usual_leaf(reveal: Reveal, noise: Fraction | None, people: int, leaves: Leav
     >>> [usual_leaf(Reveal.TREE, None, people) for people in (435, 26_049)]
     [20, 105]
     """
-    if reveal is Reveal.COUNTS:
+    if reveal == Reveal.COUNTS:
         return USUAL_MIN_LEAF
     least = LEAF_OF_TENTHS if leaves == Leaves.TENTHS else 20
     return max(least, ceil(people / 250)) if noise is None else 1
@@ -116,7 +116,7 @@ def usual_leaf(reveal: Reveal, noise: Fraction | None, people: int, leaves: Leav
 
 def usual_impurity(reveal: Reveal, noise: Fraction | None) -> Impurity:
     """Return what splits are chosen by, where a job names nothing: of a tree alone with noise Gini's index."""
-    of_noise = reveal is Reveal.TREE and noise is not None
+    of_noise = reveal == Reveal.TREE and noise is not None
     return Impurity.GINI if of_noise else Impurity.INFORMATION_GAIN
 
 
@@ -228,5 +228,5 @@ def _usual_of_trees(job: Section, usual: Mapping[str, Any], people: int) -> dict
         "max_depth": usual_depth(reveal),
         "min_leaf": usual_leaf(reveal, noise, people, leaves),
         "impurity": usual_impurity(reveal, noise),
-        "splits": Splits.TWO_WAY if reveal is Reveal.TREE and method is not Method.RANDOMIZED else Splits.VALUES,
+        "splits": Splits.TWO_WAY if reveal == Reveal.TREE and method != Method.RANDOMIZED else Splits.VALUES,
     }

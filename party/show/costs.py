@@ -108,7 +108,7 @@ def accuracy_outlook(design: RelatedDesign, tested: int) -> list[str]:
 
 
 def ranking_outlook(local: PartyInputs, design: RelatedDesign, terms: Terms, records: int) -> list[str]:
-    if terms.method is not Method.HYBRID or terms.omega == ALL:
+    if terms.method != Method.HYBRID or terms.omega == ALL:
         return []
     classes = local.class_attribute.size if local.class_attribute else 2
     odds = float(terms.theta / (1 - terms.theta))

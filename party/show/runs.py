@@ -80,7 +80,7 @@ def method_text(method: str, omega: Window) -> str:
 
 
 def way_text(counting: Counting | None) -> str:
-    return "Dot products by Paillier, as in the papers" if counting is Counting.PAILLIER else "Oblivious transfer"
+    return "Dot products by Paillier, as in the papers" if counting == Counting.PAILLIER else "Oblivious transfer"
 
 
 def show_in_run(display: Display, number: int, runs: int, label: str, progress: Progress) -> None:
@@ -93,7 +93,7 @@ def introduction(report: RunReport, columns: Mapping[str, Sequence[str]]) -> Ite
     yield f"{data.name}: {data.rows_train} records to train, {data.rows_test} to test"
     for party, names in columns.items():
         yield f"  {party}: {', '.join(names)}"
-    if parameters.reveal is Reveal.COUNTS:
+    if parameters.reveal == Reveal.COUNTS:
         yield (
             f"θ = {parameters.theta}, keys of {parameters.key_bits} bits, seed {parameters.seed} of rows and splits "
             "(coins are new in every demo, and accuracies move with them)"
@@ -103,7 +103,7 @@ def introduction(report: RunReport, columns: Mapping[str, Sequence[str]]) -> Ite
     papers = " (the papers' trees: for your own data use 5)" if is_papers else ""
     yield f"Trees by {parameters.impurity}, {depth}, leaves of {parameters.min_leaf} or more records{papers}"
     if parameters.noise is not None:
-        what = "Counts of hybrid and smc have" if parameters.reveal is Reveal.COUNTS else "The tree has"
+        what = "Counts of hybrid and smc have" if parameters.reveal == Reveal.COUNTS else "The tree has"
         yield f"{what} noise, epsilon {parameters.noise} against each side per run"
 
 
@@ -131,11 +131,11 @@ def conclusion(report: RunReport, tree: Tree, model: Path) -> Iterator[Block]:
         yield way_text(way.rows[-1].counting)
         yield run_table(way.rows)
     yield ""
-    if report.parameters.reveal is Reveal.TREE:
+    if report.parameters.reveal == Reveal.TREE:
         yield _TREE_ALONE
-    if any(row.counting is Counting.PAILLIER for row in report.rows):
+    if any(row.counting == Counting.PAILLIER for row in report.rows):
         yield _PATHS
-    if report.data.rows_test and report.parameters.reveal is Reveal.COUNTS:
+    if report.data.rows_test and report.parameters.reveal == Reveal.COUNTS:
         yield _ACCURACY
     yield ""
 

@@ -123,7 +123,7 @@ def _tree_text(agreed: Agreement) -> str:
         limits = f", max_depth {DEPTH.text(terms.max_depth)}{limits}, {terms.impurity}"
     noise = "" if terms.noise is None else f", noise {NOISE.text(terms.noise)}"
     attributes = f"{len(agreed.schema.attributes)} attributes"
-    splits = ", two-way splits" if terms.splits is Splits.TWO_WAY else ""
+    splits = ", two-way splits" if terms.splits == Splits.TWO_WAY else ""
     leaves = ", leaves in tenths" if terms.leaves == Leaves.TENTHS else ""
     weights = f", weights {printable(' '.join(terms.weights))}" if terms.weights else ""
     hidden = f"{splits}{leaves}{weights}, the tree alone is revealed" if terms.hides_counts else ""

@@ -44,7 +44,7 @@ def _limits(growth: Growth) -> Iterator[str]:
     if growth.min_leaf > 1:
         noise = "" if growth.noise is None else " as counted with noise"
         yield f", branches of fewer than {growth.min_leaf} records{noise} are leaves of their parent's class"
-    if growth.impurity is not Impurity.INFORMATION_GAIN:
+    if growth.impurity != Impurity.INFORMATION_GAIN:
         yield f", by {growth.impurity}"
     if growth.prune:
         yield f", pruned by {growth.prune} of the records"

@@ -105,14 +105,14 @@ def noise_merit(tables: ArrayLike, noises: ArrayLike, impurity: Impurity) -> Flo
     sizes, classes = counts.sum(axis=-1), counts.sum(axis=-2)
     total = classes.sum(axis=-1)[..., None]
     of_class = np.ones_like(classes) / np.maximum(total, TIE)
-    if impurity is not Impurity.GINI:
+    if impurity != Impurity.GINI:
         of_class = np.divide(1 / (2 * log(2)), classes, out=np.zeros_like(classes), where=classes > 0)
     brought = (spread * of_class[..., None, :]).sum(axis=-1)
     per_branch = np.divide(brought, sizes, out=np.zeros_like(brought), where=sizes > 0)
-    whole = (gini if impurity is Impurity.GINI else entropy)(classes)[..., None]
+    whole = (gini if impurity == Impurity.GINI else entropy)(classes)[..., None]
     most = np.divide(sizes, total, out=np.zeros_like(sizes), where=total > 0) * whole
     bits: Floats = np.minimum(per_branch, most).sum(axis=-1)
-    if impurity is not Impurity.GAIN_RATIO:
+    if impurity != Impurity.GAIN_RATIO:
         return bits
     divisor = split_information(counts)
     return np.divide(bits, divisor, out=np.zeros_like(bits), where=divisor > 0)
@@ -128,8 +128,8 @@ def merit_gradient(table: ArrayLike, impurity: Impurity) -> Floats:
     total = float(counts.sum())
     if total <= 0:
         return np.zeros_like(counts)
-    gradient = _gini_gradient(counts) if impurity is Impurity.GINI else _gain_gradient(counts)
-    if impurity is Impurity.GAIN_RATIO:
+    gradient = _gini_gradient(counts) if impurity == Impurity.GINI else _gain_gradient(counts)
+    if impurity == Impurity.GAIN_RATIO:
         divisor, ratio = float(split_information(counts)), float(merit(counts, impurity))
         shares = counts.sum(axis=1, keepdims=True) / total
         by_sizes = (-np.log2(shares, out=np.zeros_like(shares), where=shares > 0) - divisor) / total
@@ -162,7 +162,7 @@ def importances(tree: Tree) -> Floats:
     the table of its attribute. Trees by gain ratio are measured by the gain itself, which adds up along a path.
     """
     measure = tree.growth.impurity
-    if measure is Impurity.GAIN_RATIO:
+    if measure == Impurity.GAIN_RATIO:
         measure = Impurity.INFORMATION_GAIN
     total = np.zeros(len(tree.schema.attributes))
     for _, node in tree.nodes():

@@ -176,7 +176,7 @@ def whole_merit(tables: ArrayLike, impurity: Impurity, records: float) -> Floats
     0.5
     """
     counts = np.rint(np.asarray(tables)).astype(np.int64)
-    if impurity is Impurity.GINI:
+    if impurity == Impurity.GINI:
         most = max(int(records), int(counts.sum((-1, -2)).max(initial=0)))
         halved = max(0, most.bit_length() - MOST_GINI_RECORDS.bit_length())
         counts >>= halved
@@ -184,7 +184,7 @@ def whole_merit(tables: ArrayLike, impurity: Impurity, records: float) -> Floats
     else:
         measure, unit = mixture, 2**SCALE_BITS
     less = measure(counts.sum(-2, keepdims=True)) - measure(counts)
-    by = mixture(counts.sum(-1)[..., None, :]) if impurity is Impurity.GAIN_RATIO else counts.sum((-1, -2)) * unit
+    by = mixture(counts.sum(-1)[..., None, :]) if impurity == Impurity.GAIN_RATIO else counts.sum((-1, -2)) * unit
     worth: Floats = np.divide(less, by, out=np.zeros(by.shape), where=by > 0)
     return worth
 

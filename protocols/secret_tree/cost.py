@@ -234,8 +234,8 @@ def cost_by(impurity: Impurity, gates: Gates, records: int, classes: int, room: 
 
     `room` is how much noise may be added to `U`; only Gini's index has it.
     """
-    if impurity is Impurity.INFORMATION_GAIN:
+    if impurity == Impurity.INFORMATION_GAIN:
         return EntropyCost(gates, records, classes)
-    if impurity is not Impurity.GINI or classes != 2:
+    if impurity != Impurity.GINI or classes != 2:
         raise InputError("counts that nobody sees are compared by information gain, or by Gini's index of two classes")
     return GiniCost(gates, records, room)

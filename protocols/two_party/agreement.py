@@ -424,7 +424,7 @@ def _object_to_sizes(local: PartyInputs, terms: Terms) -> Objection | None:
         return Objection("test", reason)
     train = training_records(len(local.records), terms)
     if terms.min_leaf > 1 and terms.growth.smallest_split > train:
-        fewest = LEAF_OF_TENTHS if terms.leaves is Leaves.TENTHS else 1
+        fewest = LEAF_OF_TENTHS if terms.leaves == Leaves.TENTHS else 1
         cure = f"use {train // 2} or fewer" if train // 2 >= fewest else 'use leaves = "label", and fewer'
         most = f"no split is possible, {cure}"
         return Objection(
@@ -457,7 +457,7 @@ def _object_to_class(local: PartyInputs, terms: Terms, values: Sequence[str]) ->
         return Objection("class values", reason)
     train = training_records(len(local.records), terms)
     fits = classes == 2 and train * max(whole_weights(terms.weights, values)) <= MOST_GINI_RECORDS
-    if not terms.hides_counts or terms.impurity is not Impurity.GINI or fits:
+    if not terms.hides_counts or terms.impurity != Impurity.GINI or fits:
         return None
     if terms.noise is not None and classes > 2:
         two = f"noise is for a class of two values, but there are {classes}"

@@ -71,7 +71,7 @@ class AskedSets:
         """Return the rules of frequent sets, as far as `most_sets` allows them; of lift, one of two that are alike."""
         if self.terms.min_threshold is None:
             return []
-        halves = self.terms.metric is Metric.LIFT
+        halves = self.terms.metric == Metric.LIFT
         wanted = sum(2 ** (len(whole) - halves) - 2 + halves for whole in frequent)
         rules = (
             (first, tuple(term for term in whole if term not in first))
@@ -141,7 +141,7 @@ class OpenedSearch:
             comparing = as_part(self._compared(rules), Progress(Phase.COUNTS, terms.max_len - 1 / 2, terms.max_len))
             reach = yield from self.answers.ask(comparing, partial(_fits, len(rules)))
         there = [rule for rule, reaches in zip(rules, reach, strict=True) if reaches]
-        if terms.metric is Metric.LIFT:
+        if terms.metric == Metric.LIFT:
             there = [each for first, rest in there for each in ((first, rest), (rest, first))]
         return ReachedRules(terms.metric, terms.min_threshold, tuple(there))
 
@@ -165,7 +165,7 @@ class OpenedSearch:
         place = {each: at for at, each in enumerate(sets)}
         shares = yield from self._counted(sets, width)
         whole, inner, outer = shares[[[place[each] for each in part] for part in parts]].T
-        if terms.metric is Metric.LIFT:
+        if terms.metric == Metric.LIFT:
             inner, below = (yield from self._times(inner, outer, width)), below * records
         apart = np.uint64(below) * whole - np.uint64(above) * inner
         lanes = [Lane(at, first, (0, 1), rest) for at, (_, first, rest) in enumerate(parts)]

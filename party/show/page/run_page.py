@@ -498,7 +498,7 @@ def _windows(finished: Finished) -> list[ReportPart]:
     methods = (Method.RANDOMIZED, Method.HYBRID, Method.SMC)
     alike = [(run, run.begun.agreed) for run in finished.alike]
     runs = sorted(alike, key=lambda each: (methods.index(each[1].method), each[1].omega or OMEGA.high + 1))
-    if len(runs) < 2 or finished.run.begun.agreed.learner is Learner.RULES or finished.assessment.terms.hides_counts:
+    if len(runs) < 2 or finished.run.begun.agreed.learner == Learner.RULES or finished.assessment.terms.hides_counts:
         return []
     points = [
         WindowPoint(
