@@ -308,6 +308,14 @@ class Terms:
 
     Terms that the method does not use must still be legal, except that `theta` may be 1/2 where nothing is disguised.
     What a learner has no use for is fixed: the classes below say it, and the value that is on record in its place.
+
+    What both sides learn by method and `reveal`; hybrid and randomized also send copies (`disguises`):
+
+    method      counts                                  tree, or of rules sets (`hides_counts`)
+    smc         counts of all (`reveals_counts`)        splits and leaves (`opens_tree`); which sets are frequent
+    hybrid      windows (`ranks`) and their counts      windows, splits and leaves (`opens_tree`)
+    randomized  a tree that one side `mines`            likewise, of as many bits as `bits_at_most`
+                rules: what the copies show
     """
 
     method: Annotated[Method, Pick(Method)]
@@ -350,12 +358,11 @@ class Terms:
         if self.hides_counts:  # only shares keep counts from both sides: those of a tree, or of sets of items
             of_sets = self.reveal == Reveal.SETS
             other = '"sets" or "counts"' if self.learner == Learner.RULES and not of_sets else '"counts"'
-            for name, value, needed in (
-                ("learner", self.learner, Learner.RULES if of_sets else Learner.TREE),
-                ("counting", self.counting, Counting.OBLIVIOUS_TRANSFER),
-                ("method", self.method, Method.SMC if of_sets else self.method),
-            ):
-                if value != needed and (name != "counting" or self.counts_exactly):
+            needs: dict[str, Choice] = {"learner": Learner.RULES if of_sets else Learner.TREE}
+            needs |= {"counting": Counting.OBLIVIOUS_TRANSFER} if self.counts_exactly else {}
+            needs |= {"method": Method.SMC} if of_sets else {}
+            for name, needed in needs.items():
+                if (value := getattr(self, name)) != needed:
                     alone = f'only {name} = "{needed}" goes with reveal = "{self.reveal}"'
                     yield "reveal", f'must be {other} with {name} = "{value}": {alone}'
 
@@ -373,7 +380,14 @@ class Terms:
     @property
     def growth(self) -> Growth:
         """How the tree is grown."""
-        return Growth(self.levels, self.min_leaf, self.noise, self.impurity, leaves=self.leaves, weights=self.weights)
+        return Growth(
+            max_depth=self.levels,
+            min_leaf=self.min_leaf,
+            noise=self.noise,
+            impurity=self.impurity,
+            leaves=self.leaves,
+            weights=self.weights,
+        )
 
     @property
     def disguises(self) -> bool:
@@ -459,7 +473,7 @@ class TreeTerms(Terms):
         if self.splits == Splits.TWO_WAY and self.disguises and not in_windows:
             way = 'for two-way splits take method = "smc", or "hybrid" with reveal = "tree"'
             yield "splits", f'must be "{Splits.VALUES}" with copies: {way}'
-        yield from self._conflicts_of_leaves()
+        yield from self._conflicts_of_labels()
         if self.reveal != Reveal.TREE:
             return
         if self.impurity == Impurity.GAIN_RATIO:
@@ -476,7 +490,7 @@ class TreeTerms(Terms):
         if self.ranks and self.omega is ALL:
             yield "omega", 'must be a number with reveal = "tree": smc lets all compete, and needs no copies'
 
-    def _conflicts_of_leaves(self) -> Iterator[tuple[str, str]]:
+    def _conflicts_of_labels(self) -> Iterator[tuple[str, str]]:
         _weights_read(self.weights)
         if self.weights and (not self.opens_tree or self.disguises or self.noise is not None):
             yield "weights", 'need method = "smc" and reveal = "tree", without noise: leave them out'

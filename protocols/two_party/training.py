@@ -118,11 +118,12 @@ def training_role(
 
 @dataclass(frozen=True)
 class _Grown:
-    """The model, how good it is, how many counts it took, and the key that was used."""
+    """The model, how good it is, how many counts it took and how many class counts were sent, and the key used."""
 
     model: Model
-    computations: int
     correct: Correct | None
+    computations: int = 0
+    class_counts: int = 0
     key: SharedKey | None = None
     scores: Scores | None = None
 
@@ -131,66 +132,64 @@ class _Run:
     """One run, so that each step reads like a line of the module's table; what a step gives the next one takes."""
 
     def __init__(self, local: PartyInputs, agreed: Agreement, judge: CopyJudge, keep: Keep, resumed: Resumed) -> None:
-        self._local, self._brought, self._terms = local, agreed, agreed.terms
-        self._agreed = agreed.learning
+        self._local, self._agreed, self._learning, self._terms = local, agreed, agreed.learning, agreed.terms
         self._judge, self._keep, self._resumed = judge, keep, resumed
         self._draws = bool(agreed.terms.hides_counts and agreed.terms.test)
         self._train, self._test = self._parts = parts_of(local, agreed)
-        self._noises: Noises = noises_of(local, self._agreed) or EXACT
+        self._noises: Noises = noises_of(local, self._learning) or EXACT
 
     def play(self, record: PutOnRecord) -> Role[Outcome]:
         """Go through the steps."""
-        learn = self._learn if self._terms.reveals_counts else self._grow_secretly
-        grown, class_counts_sent = yield from learn(record)
+        grown = yield from (self._by_counts if self._terms.reveals_counts else self._without_counts)(record)
         self._keep(grown.model)
         yield from confirm_same_model(grown.model.digest())
-        return self._outcome(grown, class_counts_sent)
+        return self._outcome(grown)
 
-    def _grow_secretly(self, record: PutOnRecord) -> Role[tuple[_Grown, int]]:
-        """Grow a tree and show no count."""
+    def _without_counts(self, record: PutOnRecord) -> Role[_Grown]:
+        """Open a tree, or mine it at one side: no count is revealed."""
         if self._draws:
             record(Leaving.REST)  # both tables: over many splits the word on the class would show single classes
         yield from judge_class(self._local, self._terms, self._train, record)
         copies = yield from self._copies()
         if self._terms.mines:
-            return (yield from self._mine(copies)), 0
-        tree, scores = yield from grow_secretly(self._local, self._agreed, copies, self._parts, self._resumed.answers)
+            return (yield from self._mine(copies))
+        tree, scores = yield from grow_secretly(self._local, self._learning, copies, self._parts, self._resumed.answers)
         correct = None if scores is None else Correct(float(scores.correct), scores.correct_error)
-        return _Grown(tree, 0, correct, scores=scores), 0
+        return _Grown(tree, correct, scores=scores)
 
-    def _learn(self, record: PutOnRecord) -> Role[tuple[_Grown, int]]:
-        """Learn from revealed counts; return how many were class counts, too."""
+    def _by_counts(self, record: PutOnRecord) -> Role[_Grown]:
+        """Learn from counts that are revealed."""
         class_counts = yield from share_class_counts(
-            self._local, self._agreed, self._train, self._noises, self._resumed.answers, record
+            self._local, self._learning, self._train, self._noises, self._resumed.answers, record
         )
         copies = yield from self._copies()
-        return (yield from self._grow_from_secure_counts(copies, class_counts)), len(class_counts)
+        return (yield from self._learn(copies, class_counts))
 
     def _copies(self) -> Role[Copies]:
-        return exchange_copies(self._local, self._brought, self._judge, self._resumed.copy)
+        return exchange_copies(self._local, self._agreed, self._judge, self._resumed.copy)
 
     def _mine(self, copies: Copies) -> Role[_Grown]:
         """Let the class holder mine; of two, the first name."""
-        schema, terms = self._agreed.schema, self._terms
+        schema, terms = self._learning.schema, self._terms
         allowance = Allowance.of(schema, terms, len(self._local.records))
         if schema.class_attribute.party != self._local.party:
-            return _Grown((yield from receive_mined(schema, len(self._train), terms.growth, allowance)), 0, None)
+            return _Grown((yield from receive_mined(schema, len(self._train), terms.growth, allowance)), None)
         train, test = (copies.view.rows(part) for part in self._parts)
         tree = yield from mine(train, self._local.class_counts(self._train), terms.growth, allowance)
-        return _Grown(tree, 0, estimated_correct(tree, test))
+        return _Grown(tree, estimated_correct(tree, test))
 
-    def _grow_from_secure_counts(self, copies: Copies, class_counts: ClassTally) -> Role[_Grown]:
+    def _learn(self, copies: Copies, class_counts: ClassTally) -> Role[_Grown]:
         train = copies.view.rows(self._train)
         estimator = Estimator(train) if self._terms.disguises else None
         plausibility = None if estimator is None else Plausibility(train, estimator, self._noises)
-        checks = Checks(self._agreed.schema, len(train), plausibility, self._noises.cells.both)
-        counting = SecureCounting(self._local, self._agreed, copies, self._parts, checks, self._noises)
+        checks = Checks(self._learning.schema, len(train), plausibility, self._noises.cells.both)
+        counting = SecureCounting(self._local, self._learning, copies, self._parts, checks, self._noises)
         engine, key = yield from counting.engine()
         kept = KeptCounts(engine, checks, self._resumed.answers)
         yield from kept.set_up()
         ranking: Ranking | None = None
         if estimator is not None and self._terms.window is not ALL:
-            gates, classes = (yield from counting.gates(engine)), self._agreed.schema.classes
+            gates, classes = (yield from counting.gates(engine)), self._learning.schema.classes
             ranking = SecretRanking(estimator, classes, self._terms.growth, gates, self._resumed.answers)
         counts = tuple(max(0, count) for count in class_counts)
         learned: tuple[Model, int]
@@ -205,31 +204,31 @@ class _Run:
                 assert_never(unknown)
         model, computations = learned
         correct = yield from in_phase(kept.count_correct(model), Phase.HELD_OUT)
-        return _Grown(model, computations, correct, key)
+        return _Grown(model, correct, computations, len(class_counts), key)
 
     def _refined(self, engine: CountEngine) -> CountEngine:
         """Return the engine as the learner sees it; class counts have the noise of who holds the class alone."""
-        noises, owners = self._noises, self._agreed.schema.class_owners
+        noises, owners = self._noises, self._learning.schema.class_owners
         if not isinstance(noises, BothNoises):
             return engine
         law = noises.own.spending.cells if owners == (self._local.party,) else noises.theirs.cells
         class_variance = most_variance(law) if len(owners) == 1 else 0.0
-        return RefinedCounts(engine, self._agreed.schema, noises.variance, class_variance)
+        return RefinedCounts(engine, self._learning.schema, noises.variance, class_variance)
 
     def _grow(self, engine: CountEngine, ranking: Ranking | None, counts: ClassTally) -> Role[tuple[Tree, int]]:
         terms = self._terms
-        learner = HybridId3(self._agreed.schema, counts, terms.window, engine, ranking, terms.growth)
+        learner = HybridId3(self._learning.schema, counts, terms.window, engine, ranking, terms.growth)
         result = yield from learner.build()
         return result.tree, result.computations
 
     def _count_bayes(self, engine: CountEngine, counts: ClassTally) -> Role[tuple[NaiveBayes, int]]:
         """Count all attributes by class, at once, and make the classifier."""
-        schema = self._agreed.schema
+        schema = self._learning.schema
         query = Query(ROOT, tuple(range(len(schema.attributes))), counts)
         (answer,) = yield from engine.count([query])
         return bayes_of_counts(schema, counts, answer.tables), sum(query.cells(schema))
 
-    def _outcome(self, grown: _Grown, class_counts_sent: int) -> Outcome:
+    def _outcome(self, grown: _Grown) -> Outcome:
         tested = len(self._test) > 0
         return Outcome(
             model=grown.model,
@@ -238,7 +237,7 @@ class _Run:
             correct=grown.correct.count if grown.correct is not None and tested else None,
             standard_error=0.0 if grown.correct is None else grown.correct.error,
             smc_computations=grown.computations,
-            exact_counts_disclosed=class_counts_sent + (grown.computations + tested) * self._terms.reveals_counts,
+            exact_counts_disclosed=grown.class_counts + (grown.computations + tested) * self._terms.reveals_counts,
             key=grown.key,
             scores=grown.scores,
         )
