@@ -25,10 +25,10 @@ from protocols.learning.naive_bayes import Model
 from protocols.role import Fact
 from protocols.tables import Index
 from protocols.terms import KEY_FLOOR
-from protocols.two_party.agreement import Objection
 from protocols.two_party.alignment import Overlap
 from protocols.two_party.equality import list_commitment
 from protocols.two_party.inputs import PartyInputs
+from protocols.two_party.objections import Objection
 from protocols.two_party.prediction import SharedRows
 from protocols.two_party.ways import NO_SHARES, check_shared, hides_shares
 

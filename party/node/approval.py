@@ -43,9 +43,10 @@ from protocols.errors import InputError
 from protocols.jobs import Align, Crosstab, Job, Predict, Train
 from protocols.randomness import canonical, keyed_digest
 from protocols.terms import MiningTerms, Terms
-from protocols.two_party.agreement import Agreement, Objection
+from protocols.two_party.agreement import Agreement
 from protocols.two_party.crosstab import Crossed
 from protocols.two_party.inputs import PartyInputs, training_records
+from protocols.two_party.objections import Objection
 
 MOST_WAITING: Final = 8
 """How many undecided jobs that a peer has caused are kept."""

@@ -37,7 +37,7 @@ from protocols.privacy.findings import Findings, measure_design
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.secret_tree.bits import Follows
 from protocols.terms import KEY_FLOOR, NO_CLASS, Leaves, MiningTerms, Terms
-from protocols.two_party.agreement import Agreement, split_sizes
+from protocols.two_party.agreement import NO_COPY, Agreement, split_sizes
 from protocols.two_party.inputs import PartyInputs, training_records
 from protocols.two_party.noise import tree_spending
 from protocols.two_party.power import Seen, seen_of_alike
@@ -226,7 +226,7 @@ def released_copy(config: PartyConfig, entries: Sequence[LedgerEntry], copy: Cop
 
 def released_follows(config: PartyConfig, run: FinishedRun, model: KeptResult) -> Follows | None:
     """Return what follows for certain from a tree alone; None of all else, or where the table is another now."""
-    terms, nothing = run.begun.agreed, RelatedDesign((), (), Fraction(1))
+    terms = run.begun.agreed
     if not terms.opens_tree or not isinstance(model, Tree):
         return None
     try:
@@ -236,7 +236,7 @@ def released_follows(config: PartyConfig, run: FinishedRun, model: KeptResult) -
     ours, theirs = run.begun.tables
     if local.digest(b"contents") != ours:
         return None
-    agreed = Agreement(terms, model.schema, run.peer.name, nothing, nothing, theirs)
+    agreed = Agreement(terms, model.schema, run.peer.name, NO_COPY, NO_COPY, theirs)
     return deduced(local, agreed, model)
 
 

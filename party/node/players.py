@@ -32,13 +32,14 @@ from protocols.randomness import keyed_digest
 from protocols.role import Fact, Part, Progress, Save, nothing
 from protocols.secret_tree.bits import Follows
 from protocols.terms import Terms
-from protocols.two_party.agreement import Agreement, Objection, Opening, Policy, agree_again, agree_on_training
+from protocols.two_party.agreement import Agreement, Opening, Policy, agree_again, agree_on_training
 from protocols.two_party.alignment import Aligned, Overlap, align, are_to_align
 from protocols.two_party.crosstab import Crossed, agree_on_crosstab, count_crosstab
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.itemsets import FoundTogether, find_itemsets
 from protocols.two_party.memory import run_name
 from protocols.two_party.noise import tables_digest
+from protocols.two_party.objections import Objection
 from protocols.two_party.power import Seen, seen_as_agreed
 from protocols.two_party.prediction import Answers, PredictionRun, predict_together
 from protocols.two_party.secret import deduced

@@ -42,9 +42,10 @@ from protocols.role import nothing
 from protocols.secret_tree.bits import Allowance
 from protocols.secret_tree.openings import OpenedKind
 from protocols.terms import ALL, DEPTH, NOISE, OMEGA, MiningTerms, Reveal, Terms
-from protocols.two_party.agreement import Agreement, Objection, Policy, object_to_limits
+from protocols.two_party.agreement import Agreement, Policy, object_to_limits
 from protocols.two_party.crosstab import Crossed
 from protocols.two_party.inputs import PartyInputs, training_records
+from protocols.two_party.objections import Objection
 
 
 def check_job(local: PartyInputs, config: PartyConfig, job: Job, peer: Peer | None = None) -> None:

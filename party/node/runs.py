@@ -36,8 +36,8 @@ from protocols.errors import DeviationError, DisagreementError, NotApprovedError
 from protocols.jobs import Job
 from protocols.randomness import keyed_digest
 from protocols.role import Kept, Progress, Save
-from protocols.two_party.agreement import Objection
 from protocols.two_party.memory import Compared, OpenRuns, run_name
+from protocols.two_party.objections import Objection
 
 
 @dataclass(repr=False)

@@ -17,9 +17,9 @@ from party.records.ledger_entries import ComparisonEntry
 from protocols.facts import ComparedFact
 from protocols.jobs import Job
 from protocols.randomness import keyed_digest
-from protocols.two_party.agreement import Objection
 from protocols.two_party.equality import CLASSES
 from protocols.two_party.inputs import PartyInputs
+from protocols.two_party.objections import Objection
 
 FREE: Final = 3
 LONGEST: Final = timedelta(days=1)

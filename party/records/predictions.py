@@ -16,8 +16,8 @@ from protocols.facts import AnsweringFact, AnswersFact, AskedRow, Way
 from protocols.jobs import PredictionTerms
 from protocols.randomness import keyed_digest
 from protocols.role import Fact
-from protocols.two_party.agreement import Objection
 from protocols.two_party.inputs import PartyInputs
+from protocols.two_party.objections import Objection
 from protocols.two_party.prediction import Recall
 
 _BYTES: Final = 16

@@ -32,11 +32,12 @@ from party.records.ledger_entries import ReleaseEntry
 from protocols.jobs import Align, Crosstab, Job, Predict, Train
 from protocols.tables import Attribute
 from protocols.terms import NO_CLASS, NOISE, Splits, Terms
-from protocols.two_party.agreement import Agreement, Objection
+from protocols.two_party.agreement import Agreement
 from protocols.two_party.copies import Leaving
 from protocols.two_party.crosstab import Crossed
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.noise import run_digest
+from protocols.two_party.objections import Objection
 
 _UNBOUNDED = "exact"
 

@@ -60,7 +60,7 @@ class GiniCost:
         self._lines = lines_of(slopes - slopes.min() | intercepts - intercepts.min() << self._slope_bits)
 
     def of_candidates(self, counts: Uint64s, bits: Uint64s, starts: NDArray[np.int64]) -> Role[Uint64s]:
-        """Return shares of `U` of each candidate, modulo `2**width`: see `Cost`.
+        """Return shares of `U` of each candidate, modulo `2**width`: see `SplitCost`.
 
         Discloses: nothing; what crosses is masked.
         """
@@ -175,7 +175,7 @@ class EntropyCost:
         self.counts_width = self.width = mixture_bits(records, classes) + 1
 
     def of_candidates(self, counts: Uint64s, bits: Uint64s, starts: NDArray[np.int64]) -> Role[Uint64s]:
-        """Return shares of `U` of each candidate, modulo `2**width`: see `Cost`.
+        """Return shares of `U` of each candidate, modulo `2**width`: see `SplitCost`.
 
         Discloses: nothing; what crosses is masked.
         """
@@ -210,7 +210,7 @@ def _place(places: Uint64s) -> Uint64s:
     return np.stack([np.bitwise_xor.reduce(places[each], axis=0) for each in hot])
 
 
-class Cost(Protocol):
+class SplitCost(Protocol):
     """The impurity `U` that candidates leave: the least wins."""
 
     @property
@@ -229,7 +229,7 @@ class Cost(Protocol):
         """
 
 
-def cost_by(impurity: Impurity, gates: Gates, records: int, classes: int, room: int = 0) -> Cost:
+def cost_by(impurity: Impurity, gates: Gates, records: int, classes: int, room: int = 0) -> SplitCost:
     """Return what a measure makes of the counts of nodes of this many records at most.
 
     `room` is how much noise may be added to `U`; only Gini's index has it.

@@ -40,7 +40,6 @@ from protocols.oblivious.programmed import NUMBER_BITS, receive_hints, send_hint
 from protocols.randomness import canonical, keyed_digest
 from protocols.role import Note, Phase, Progress, Role, Send, exchange, receive, with_progress
 from protocols.tables import Index
-from protocols.two_party.agreement import DECIDED, Objection, settle
 from protocols.two_party.equality import (
     IDS,
     SPELLINGS,
@@ -53,6 +52,7 @@ from protocols.two_party.equality import (
     list_spellings,
 )
 from protocols.two_party.inputs import PartyInputs
+from protocols.two_party.objections import DECIDED, Objection, settle
 
 SHOWN: Final = slice(0, 10)
 """Which bytes of a value are shown: two of 10^12 pairs are equal by chance once in 10^12 runs."""

@@ -27,8 +27,9 @@ from protocols.randomness import canonical, keyed_digest
 from protocols.role import Note, Part, Phase, Progress, Role, Save, Send, exchange, nothing, receive
 from protocols.tables import Codes, Index
 from protocols.terms import Terms
-from protocols.two_party.agreement import Agreement, Objection, settle
+from protocols.two_party.agreement import Agreement
 from protocols.two_party.inputs import PartyInputs
+from protocols.two_party.objections import Objection, settle
 
 PAGE_RECORDS = 1 << 14
 

@@ -38,10 +38,11 @@ from protocols.role import Kept, Note, Role, nothing
 from protocols.secret_tree.held_out import noise_of_table, open_cells, room_for_table
 from protocols.secret_tree.shares import SharedCounts
 from protocols.tables import Attribute, Expression, Schema, Term, joint_schema
-from protocols.two_party.agreement import DECIDED, Objection, settle, share_columns, shared_attribute
+from protocols.two_party.agreement import share_columns, shared_attribute
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.memory import resume
 from protocols.two_party.noise import digest_of_tables
+from protocols.two_party.objections import DECIDED, Objection, settle
 
 
 @dataclass(frozen=True, repr=False)
@@ -123,9 +124,8 @@ def agree_on_crosstab(
     """
     own = local.bringing_column(terms.column_of(initiates=initiates))
     share, commitment, flaw = yield from share_columns(own, peer, nonces)
-    brought = flaw or _judge_column(own, share, terms.column_of(initiates=not initiates), peer)
-    yield from settle(brought if isinstance(brought, Objection) else None, own)
-    assert isinstance(brought, Attribute)  # noqa: S101  # an objection has been raised as an error
+    judged = flaw or _judge_column(own, share, terms.column_of(initiates=not initiates), peer)
+    brought = yield from settle(judged, own)
     first, second = sorted([*own.attributes, brought], key=lambda each: each.party)
     agreed = Crossed(terms, own, joint_schema([first], second, [second.party]), peer, commitment, nonces)
     yield from settle(judge(agreed), people=DECIDED)

@@ -36,7 +36,7 @@ from protocols.randomized_response.moments import error_bound
 from protocols.role import Kept, Note, Role, exchange, nothing
 from protocols.tables import Codes, Expression, Term
 from protocols.terms import RuleTerms
-from protocols.two_party.agreement import Agreement, Objection, settle
+from protocols.two_party.agreement import Agreement
 from protocols.two_party.copies import (
     Copies,
     CopyJudge,
@@ -49,6 +49,7 @@ from protocols.two_party.copies import (
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.itemset_search import Evidence, JointSearch
 from protocols.two_party.memory import Resumed, resume
+from protocols.two_party.objections import Objection, settle
 from protocols.two_party.opened_sets import AskedSets, OpenedSearch
 from protocols.two_party.secret import share_counts
 from protocols.two_party.secure import SecureCounting, SharedKey

@@ -23,7 +23,7 @@ from protocols.errors import DeviationError, PeerError
 from protocols.messages import KeptParts, LostAnswers, MemoryHeads, SignedHead
 from protocols.randomness import canonical, keyed_digest
 from protocols.role import Kept, Part, Role, Send, exchange, receive
-from protocols.two_party.agreement import Objection, settle
+from protocols.two_party.objections import Objection, settle
 
 HEAD_BYTES: Final = 32
 

@@ -29,9 +29,9 @@ from protocols.oblivious.gates import Gates, Triples
 from protocols.randomness import keyed_digest
 from protocols.role import Note, Role, Send, exchange, nothing, receive
 from protocols.tables import Rows
-from protocols.two_party.agreement import Objection, settle
 from protocols.two_party.equality import IDS, as_spelt, as_written, compare_on_record, tell_difference
 from protocols.two_party.inputs import PartyInputs
+from protocols.two_party.objections import Objection, settle
 from protocols.two_party.ways import ModelWay, way_of
 
 MOST_ROWS: Final = 1 << 18

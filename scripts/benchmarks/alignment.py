@@ -18,9 +18,9 @@ from protocols.ciphers.paillier.cipher import PaillierKeyHolder
 from protocols.ciphers.paillier.keys import PrivateKey
 from protocols.role import Transcript, run_pair
 from protocols.tables import Attribute, Table
-from protocols.two_party.agreement import Objection
 from protocols.two_party.alignment import Overlap, align
 from protocols.two_party.inputs import PartyInputs, Secrets
+from protocols.two_party.objections import Objection
 
 SIZES = (10_000, 100_000, 1_000_000)
 NO_KEY = PaillierKeyHolder(PrivateKey(5, 7))  # nothing is encrypted

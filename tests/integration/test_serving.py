@@ -38,10 +38,11 @@ from party.transport.pages import Waits
 from protocols.errors import DisagreementError, InputError, PeerError
 from protocols.messages import ClassCounts, ModelDigest
 from protocols.role import Effect, Phase, Role, Send, receive
-from protocols.two_party.agreement import Agreement, agree_on_training, propose, settle
+from protocols.two_party.agreement import Agreement, agree_on_training, propose
 from protocols.two_party.alignment import are_to_align
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.memory import NO_HEAD, NOTHING_SIGNED, compare_memories, exchange_heads
+from protocols.two_party.objections import settle
 from protocols.two_party.training import Outcome, training_role
 from tests.support.parties import agree_to_all, training_terms
 from tests.support.processes import BITS, Ended, Pair, cotally_here, make_pair, wait_for, write_table

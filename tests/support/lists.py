@@ -11,9 +11,9 @@ from protocols.facts import AlignmentFact
 from protocols.identifiers import USUAL_FORM, IdForm
 from protocols.role import Effect, Note, Role, Transcript, run_pair
 from protocols.tables import Attribute, Table
-from protocols.two_party.agreement import Objection
 from protocols.two_party.alignment import Aligned, Overlap, align
 from protocols.two_party.inputs import PartyInputs, Secrets
+from protocols.two_party.objections import Objection
 from tests.support.duel import watched
 from tests.support.parties import NO_LIMITS, key_holder
 

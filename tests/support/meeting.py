@@ -11,9 +11,10 @@ from protocols.messages import Greeting
 from protocols.role import Message, nothing
 from protocols.tables import Attribute, Table
 from protocols.terms import Terms
-from protocols.two_party.agreement import Agreement, Judge, Objection, Policy
+from protocols.two_party.agreement import Agreement, Judge, Policy
 from protocols.two_party.copies import CopyJudge
 from protocols.two_party.inputs import PartyInputs
+from protocols.two_party.objections import Objection
 from protocols.two_party.training import Outcome
 from tests.support.cases import correlated
 from tests.support.duel import End, Tamper, duel, honest

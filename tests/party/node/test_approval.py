@@ -30,7 +30,7 @@ from protocols.errors import DisagreementError, InputError, NotApprovedError
 from protocols.jobs import Align, Crosstab, CrosstabTerms, Job, Train
 from protocols.messages import BaseOffer, CountShares
 from protocols.terms import Learner, RuleTerms, Terms
-from protocols.two_party.agreement import _PEER_WANTS
+from protocols.two_party.objections import PEER_WANTS
 from tests.party.node.test_going_on import Meeting, assert_done, until
 from tests.support.cases import correlated
 from tests.support.channels import memory_channels
@@ -74,7 +74,7 @@ def assert_waits(sessions: Sessions, asked: Terms | Job | None = None) -> None:
     assert isinstance(bob, NotApprovedError)
     assert alice.waits
     assert bob.waits
-    assert str(bob) == _PEER_WANTS["approval"]
+    assert str(bob) == PEER_WANTS["approval"]
 
 
 def assert_runs(sessions: Sessions) -> None:
@@ -255,7 +255,7 @@ def test_a_job_that_would_reveal_more_by_the_peers_columns_than_was_signed_waits
     sign(sessions, "Ann")
     alice, bob = sessions.both_errors(job)
     assert "(more than was signed, by bob's columns), which waits for one person" in str(alice)
-    assert str(bob) == _PEER_WANTS["approval"]
+    assert str(bob) == PEER_WANTS["approval"]
     assert {each["kind"] for each in contents(sessions, "alice")} <= BEFORE_A_RUN
     first, second = (each.said for each in proposed(sessions))
     said = text_of(proposed(sessions))
@@ -443,7 +443,7 @@ def test_the_last_word_of_each_name_counts_and_a_refusal_crosses_as_one_fixed_se
     sign(sessions, "Carl who knows why", approved=False)
     alice, bob = sessions.both_errors()
     assert "refused here" in str(alice)
-    assert str(bob) == _PEER_WANTS["refusal"]
+    assert str(bob) == PEER_WANTS["refusal"]
     assert isinstance(bob, NotApprovedError)
     assert not bob.waits
     sign(sessions, "carl who knows why")
@@ -542,7 +542,7 @@ def test_no_signature_widens_a_bound_and_who_calls_may_decide_by_hand_too(tmp_pa
     own = tmp_path / "bob" / "party.toml"
     own.write_text(f'{own.read_text()}approve = "by hand"\n')
     alice, bob = sessions.both_errors()
-    assert str(alice) == _PEER_WANTS["approval"]
+    assert str(alice) == PEER_WANTS["approval"]
     assert "we propose job" in str(bob)
     assert len(proposed(sessions, "bob")) == 1
     sign(sessions, "Bea", who="bob")

@@ -18,8 +18,8 @@ from protocols.errors import InputError
 from protocols.jobs import Align, Crosstab, CrosstabTerms, Job, Predict, PredictionTerms, Receiver, Train
 from protocols.role import run_pair
 from protocols.terms import ALL, MODEL_BYTES, Counting, Impurity, Learner, Method, Reveal, RuleTerms, Terms, TreeTerms
-from protocols.two_party.agreement import Objection
 from protocols.two_party.inputs import Limits, PartyInputs
+from protocols.two_party.objections import Objection
 from tests.support.cases import correlated
 from tests.support.joint_itemsets import rule_terms
 from tests.support.parties import Case, make_local, make_roles, make_terms

@@ -21,8 +21,8 @@ from party.show.ledger import dealings_lines
 from party.show.parties import matched_lines
 from protocols.errors import DisagreementError
 from protocols.facts import AlignmentFact
-from protocols.two_party.agreement import Objection
 from protocols.two_party.alignment import Overlap
+from protocols.two_party.objections import Objection
 
 KEY = bytes(32)
 LISTS = (b"ours", b"theirs")

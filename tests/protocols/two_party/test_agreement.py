@@ -24,18 +24,9 @@ from protocols.messages import (
 )
 from protocols.terms import HALF, MODEL_BYTES, Learner, Method, Metric, Reveal, RuleTerms, Terms
 from protocols.two_party import agreement
-from protocols.two_party.agreement import (
-    FIELDS,
-    Agreement,
-    Objection,
-    agree_again,
-    agree_on_training,
-    answer,
-    object_to_limits,
-    propose,
-    settle,
-)
+from protocols.two_party.agreement import Agreement, agree_again, agree_on_training, answer, object_to_limits, propose
 from protocols.two_party.inputs import Limits, PartyInputs
+from protocols.two_party.objections import FIELDS, Objection, settle
 from tests.support.duel import End, Tamper, duel, honest
 from tests.support.joint_itemsets import rule_terms
 from tests.support.kinds import beyond

@@ -32,9 +32,9 @@ from protocols.messages import (
 )
 from protocols.role import Message, Phase, Progress, Role, Transcript, run_pair
 from protocols.two_party import alignment
-from protocols.two_party.agreement import Objection
 from protocols.two_party.alignment import Aligned, Overlap, align
 from protocols.two_party.equality import compare
+from protocols.two_party.objections import Objection
 from tests.support.duel import End, Tamper, duel, watched
 from tests.support.examples import at_most
 from tests.support.lists import NONCES, Judge, Match, listing, numbered

@@ -30,9 +30,10 @@ from protocols.oblivious.numbers import modulus_mask
 from protocols.role import Message, Part, Receive, Role, Send, Transcript, nothing, run_pair
 from protocols.secret_tree.held_out import noise_of_table, room_for_table
 from protocols.tables import Codes
-from protocols.two_party.agreement import Objection, answer, propose
+from protocols.two_party.agreement import answer, propose
 from protocols.two_party.crosstab import Crossed, agree_on_crosstab, count_crosstab
 from protocols.two_party.inputs import PartyInputs
+from protocols.two_party.objections import Objection
 from tests.protocols.oblivious.test_known_answers import bits_of, off
 from tests.support.binomial import ShareTest
 from tests.support.cases import correlated

@@ -15,7 +15,6 @@ from protocols.randomized_response.related_question import disguise, keyed_draw
 from protocols.role import Part, Role, run_pair
 from protocols.tables import Table
 from protocols.two_party import inputs
-from protocols.two_party.agreement import Objection
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.memory import (
     NO_HEAD,
@@ -31,6 +30,7 @@ from protocols.two_party.memory import (
     head_statement,
     resume,
 )
+from protocols.two_party.objections import Objection
 from tests.support.binomial import ShareTest
 from tests.support.cases import correlated
 from tests.support.duel import End, duel

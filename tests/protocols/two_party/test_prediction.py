@@ -41,7 +41,7 @@ from protocols.oblivious.gates import Gates, Triples
 from protocols.role import Message, Role, Transcript, run_pair
 from protocols.tables import Rows
 from protocols.two_party import ways
-from protocols.two_party.agreement import Objection
+from protocols.two_party.objections import Objection
 from protocols.two_party.prediction import (
     MOST_ROWS,
     NO_RECALL,
