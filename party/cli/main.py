@@ -38,39 +38,41 @@ COMMANDS = {
     "init": Command("make a party: keys, certificate, settings", "parties", "parties"),
     "trust": Command("trust the other party's certificate", "parties", "parties"),
     "pair": Command("trust each other's certificates by a short code", "parties", "parties"),
-    "keys": Command("seal a party's keys, or renew its certificate", "parties", "parties"),
-    "upgrade": Command("bring a folder of an older release on to this one", "parties", "parties"),
-    "doctor": Command("find what keeps two parties from meeting", "parties", "parties"),
     "check": Command("show what leaves, before it leaves", "runs", "oversight"),
-    "align": Command("find the people whom both parties list, or how many they are", "runs", "train"),
-    "crosstab": Command("count a column of ours by one of the other party's, as one table", "runs", "train"),
-    "plan": Command("show what a run will cost, before it starts", "runs", "oversight"),
     "rehearse": Command("show what a model would be worth, before anything leaves", "runs", "oversight"),
-    "propose": Command("show the other party a job, for its people to decide about", "runs", "train"),
+    "plan": Command("show what a run will cost, before it starts", "runs", "oversight"),
     "serve": Command("listen, and take part in the runs that the peer opens", "runs", "serve"),
     "train": Command("open a run with the peer and build the model", "runs", "train"),
-    "status": Command("list runs, how far each is and what it waits for", "runs", "oversight"),
-    "cancel": Command("give up a run that has not ended", "runs", "oversight"),
-    "approve": Command("let a proposed job run, under your name", "runs", "oversight"),
-    "refuse": Command("let a proposed job not run, under your name", "runs", "oversight"),
-    "ledger": Command("show what was disclosed, and to whom", "runs", "oversight"),
     "show": Command("print a model", "models", "report"),
+    "predict": Command("classify the rows of a file", "models", "predict"),
+    "report": Command("write a finished run, a survey or baskets as one page, HTML or Markdown", "models", "report"),
     "export": Command("write a model as SQL, PMML, Python or a JSON schema", "models", "report"),
     "rules": Command("list the association rules that two parties have found together", "models", "report"),
-    "report": Command("write a finished run, a survey or baskets as one page, HTML or Markdown", "models", "report"),
-    "predict": Command("classify the rows of a file", "models", "predict"),
-    "demo": Command("run everything on this machine, on real data", "demo", "demo"),
+    "align": Command("find the people whom both parties list, or how many they are", "runs", "train"),
+    "crosstab": Command("count a column of ours by one of the other party's, as one table", "runs", "train"),
+    "propose": Command("show the other party a job, for its people to decide about", "runs", "train"),
+    "approve": Command("let a proposed job run, under your name", "runs", "oversight"),
+    "refuse": Command("let a proposed job not run, under your name", "runs", "oversight"),
+    "status": Command("list runs, how far each is and what it waits for", "runs", "oversight"),
+    "cancel": Command("give up a run that has not ended", "runs", "oversight"),
+    "ledger": Command("show what was disclosed, and to whom", "runs", "oversight"),
+    "doctor": Command("find what keeps two parties from meeting", "parties", "parties"),
+    "keys": Command("seal a party's keys, or renew its certificate", "parties", "parties"),
+    "upgrade": Command("bring a folder of an older release on to this one", "parties", "parties"),
+    "survey": Command("ask people in their browser, who toss the coin themselves", "collector", "collecting"),
     "privacy": Command("show what a design discloses", "collector", "collector"),
-    "audit": Command("check that the disguise follows its design", "collector", "collector"),
     "size": Command("show how many respondents a survey needs", "collector", "collector"),
     "advise": Command("show which theta, coins and questions a wanted belief needs", "collector", "collector"),
+    "audit": Command("check that the disguise follows its design", "collector", "collector"),
     "disguise": Command("disguise a table of answers, or baskets, for a collector", "collector", "collector"),
     "estimate": Command("estimate counts from disguised answers", "collector", "collector"),
-    "survey": Command("ask people in their browser, who toss the coin themselves", "collector", "collecting"),
     "mine": Command("learn a tree, naive Bayes or association rules from what was disguised", "collector", "collector"),
+    "demo": Command("run everything on this machine, on real data", "demo", "demo"),
     "completion": Command("print what lets a shell complete commands and options", "demo", "demo"),
 }
 
+_HEADS = {"init": "two organisations:", "survey": "surveys and baskets:", "demo": "also:"}
+"""What stands over a command in the list of all, of it and those after it."""
 _PRINTS = {Path(screen.__file__), Path(progress.__file__)}
 _FAULT, _BAD_INPUT, _INTERRUPTED, _TERMINATED, _BROKEN_PIPE = 1, 2, 130, 143, 141
 
@@ -155,10 +157,18 @@ def _drop(stream: TextIO) -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
+class _Overview(HelpFormatter):
+    """Lists the commands under a heading for each kind."""
+
+    def _format_action(self, action: argparse.Action) -> str:
+        head = _HEADS.get(action.dest)
+        return (f"\n  {head}\n" if head else "") + super()._format_action(action)
+
+
 def command_parser(*wanted: str | None) -> Parser:
     parser = Parser(
         prog="cotally",
-        formatter_class=HelpFormatter,
+        formatter_class=_Overview,
         description="Two organisations build one decision tree over columns that neither shows the other, "
         "or one collector learns from the disguised answers of many.\n\n"
         "Examples:\n  cotally demo\n  cotally init alice --dir alice --host alice.example.org\n"

@@ -64,14 +64,14 @@ _SAID: Final = {
     "seed": "which people are held out where counts are revealed",
     "test": "share of the people held out to see how good the model is; 0 for none",
     "key_bits": "smallest modulus of Paillier",
-    "max_depth": "most splits of a path; usual: 4 of a tree alone, else 5",
-    "min_leaf": "fewest people of a leaf; usual: of a tree alone 1 in 250, at least 20, or 100 with tenths; else 5",
+    "max_depth": "most splits of a path (default: 4 of a tree alone, else 5)",
+    "min_leaf": "fewest people of a leaf (default: of a tree alone 1 in 250, at least 20, or 100 with tenths; else 5)",
     "noise": "epsilon against each side; needs a number for [agree] epsilon of both",
-    "impurity": "what splits are chosen by; usual: gini of a tree alone with noise",
+    "impurity": "what splits are chosen by (default: information_gain, or gini of a tree alone with noise)",
     "reveal": "what crosses: the tree alone, which sets are frequent (of rules), or exact counts, which also need "
     "[agree] exact_counts",
     "most_bits": "of a tree alone: the tree ends where it would reveal more, n/50 being one bit for fifty people",
-    "splits": 'a column by all its values, or by one cut or value; usual: "two-way" of a tree alone',
+    "splits": 'a column by all its values, or by one cut or value (default: "two-way" of a tree alone, else "values")',
     "leaves": "what is opened of a leaf of a tree alone: its class, or also (as `init` writes it) the "
     "shares of the classes in tenths",
     "weights": 'what a record of a class counts for, as in ["yes=4"] (smc, without noise), or "balanced" of '

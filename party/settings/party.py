@@ -79,13 +79,13 @@ _BUDGET: Final = Exact(NOISE.low, Fraction(10**6), 'must be an exact number from
 class LifeBounds:
     """The most over the life of a data set, None for any: what counts and answers reveal adds up (DESIGN 13, 14)."""
 
-    most_runs: Annotated[int | None, _COUNT, "most runs on different terms over it: two can be subtracted"] = 1
+    most_runs: Annotated[int | None, _COUNT, "most runs on different terms, for life: two can be subtracted"] = 1
     most_bits: Annotated[int | str | None, replace(BITS, word=ANY, other=SHARE_OF_RECORDS), "most bits that trees "
         "alone, and predictions by them, may reveal: with each the peer may know one fact about a "
         'person; or a number, or "any"'] = SHARE_OF_RECORDS  # fmt: skip
-    most_counts: Annotated[int | None, _COUNT, "most exact counts that all runs over it may reveal"] = None
+    most_counts: Annotated[int | None, _COUNT, "most exact counts that all runs may reveal"] = None
     most_predictions: Annotated[int | None, replace(_COUNT, low=0), "most people about whom joint predictions may "
-        "answer, over its life: an answer shows what our columns say of a person; none under epsilon"] = 0  # fmt: skip
+        "answer: an answer shows what our columns say about a person; none under epsilon"] = 0  # fmt: skip
 
     def bits_of(self, records: int) -> int | None:
         """Return the most bits that may be revealed of this many records; None for any."""
@@ -107,8 +107,8 @@ class AlignmentBounds:
 
     least_overlap: Annotated[Fraction, _SHARE, "least share of the peer's ids that must be ours before it learns which"
         ] = Fraction(1, 10)  # fmt: skip
-    most_ids: Annotated[int, Between(1, _MOST_IDS), "most ids that it may bring to find whom both list"] = 1_000_000
-    most_alignments: Annotated[int, Between(0, _MOST_IDS), "most alignments over this data set; 0 allows none"] = 3
+    most_ids: Annotated[int, Between(1, _MOST_IDS), "most ids that the peer may list in an alignment"] = 1_000_000
+    most_alignments: Annotated[int, Between(0, _MOST_IDS), "most alignments; 0 allows none"] = 3
 
 
 class Approve(StrEnum):
@@ -160,7 +160,7 @@ NODE: Final[Declared] = {
         "is given up"),
 }  # fmt: skip
 PREDICT: Final[Declared] = {
-    "rows": Key(LINE, None, "the file that is classified with the peer's columns; refused without one", '"new.csv"'),
+    "rows": Key(LINE, None, "the file to classify with the peer's columns; without one, nothing is", '"new.csv"'),
     "model": Key(LINE, "model.json", "the model file that classifies them"),
 }  # fmt: skip
 
@@ -227,19 +227,19 @@ class DisguiseSettings:
 class Acceptance:
     """What this party agrees to; None for any. `odds` bounds a disguised value either way, against any one other."""
 
-    methods: Annotated[tuple[Method, ...], PickList(Method), "of which job.toml names one"] = tuple(Method)
+    methods: Annotated[tuple[Method, ...], PickList(Method), "methods that a job may name"] = tuple(Method)
     odds: Annotated[Fraction | None, _ODDS, 'strongest odds to 1 of a disguised value, or "any"'] = Fraction(2)
     omega: Annotated[Window, OMEGA, "most attributes that may get exact counts at a node"] = ALL
-    counting: Annotated[tuple[Counting, ...], PickList(Counting), "of which job.toml names one"] = tuple(Counting)
+    counting: Annotated[tuple[Counting, ...], PickList(Counting), "ways to count that a job may name"] = tuple(Counting)
     smallest_key_bits: Annotated[int, KEY_BITS, "smallest Paillier key accepted, in bits"] = USUAL_KEY_BITS
     max_depth: Annotated[int | None, DEPTH, "most splits of a path; with a number, a job must have one too"] = None
     min_leaf: Annotated[int, LEAF, "fewest records of a leaf; 1 lets a tree name single persons"] = USUAL_MIN_LEAF
     limits: Limits = field(
         default=USUAL_LIMITS,
         metadata={
-            "max_classes": "most values of the class: in one of names, every count is a person",
+            "max_classes": "most values of the class: if they were names, every count would be a person",
             "smallest_class": "fewest training records of each class",
-            "smallest_test": "fewest held-out records, or none: an accuracy over one reveals a person",
+            "smallest_test": "fewest held-out records, unless none are held out: an accuracy over one reveals a person",
             "most_values": "most values of a column that the peer brings to a table, or where no count is revealed: "
             "more say more of people whom it picked",
             "most_columns": "most columns that the peer may bring where no count is revealed",
@@ -251,8 +251,8 @@ class Acceptance:
         "the peer chooses which"] = None  # fmt: skip
     noise: Annotated[Fraction | None, replace(NOISE, legal=f'{NOISE.legal}, or "any"', word=ANY), "largest epsilon "
         "of a job; a number refuses exact counts; needs epsilon"] = None  # fmt: skip
-    epsilon: Annotated[Fraction | None, _BUDGET, "most epsilon that all runs over this data set may spend; only "
-        "with a number does noise take the place of min_leaf, most_bits, exact_counts"] = None  # fmt: skip
+    epsilon: Annotated[Fraction | None, _BUDGET, "most epsilon that all runs may spend; only with a number "
+        "does noise replace min_leaf, most_bits and exact_counts"] = None  # fmt: skip
     life: LifeBounds = field(default_factory=LifeBounds)
     probabilities: Annotated[bool, Flag(), "whether joint predictions may include class shares, which nearly "
         "name the leaf"] = False  # fmt: skip
@@ -372,19 +372,20 @@ DATA: Final[Declared] = {
         "DuckDB (pip install '.[sql]'): it reads files, databases and object stores; needs dataset; "
         "booleans are True and False, unless cast to text",
         '"SELECT * FROM \'*.parquet\'"'),
-    "id": Key(Read(_read_id, "text, or a list of texts"), REQUIRED, "column that says which record is whose, or "
+    "id": Key(Read(_read_id, "text, or a list of texts"), REQUIRED, "column that identifies a person, or "
         'columns: ["name", "birth"]', '"id"'),
     "id_alike": Key(TEXTS, USUAL_FORM.names, "what spellings of one id may differ in, the same at both parties "
         '(42.0 is 42); also "case", and "zeros" (0042 is 42)'),
     "repeated": Key(Read(lambda data, key: data.choice(key, REPEATED), ", ".join(f'"{each}"' for each in REPEATED)),
         REFUSE, 'where an id occurs again: refuse the table, or keep the "first" or the "last" row of it'),
     "items": Key(NAME, None, "rows of ids and items: a column of 0 and 1 for each item", '"product"'),
-    "dataset": Key(LINE, None, "a copy under another name has new coins (default: the file's)",
+    "dataset": Key(LINE, None, "the data set's name, for life: under another, coins and "
+        "bounds begin again (default: the file's)",
         '"visits-2026"'),
     "class": Key(NAME, None, "column to predict, if this party holds it", '"outcome"'),
     "separator": Key(Read(lambda data, key: data.text(key, controls="\t"), "one character"), None, "between columns "
-        "(default: found out, as the encoding is)", '";"'),
-    "encoding": Key(LINE, None, "of the file", '"cp1252"'),
+        "(default: detected)", '";"'),
+    "encoding": Key(LINE, None, "of the file (default: detected)", '"cp1252"'),
     "decimal": Key(LINE, None, 'decimal sign, "." or ","; the other groups thousands', '","'),
     "missing": Key(Read(lambda data, key: (*MISSING_MARKERS, *data.texts(key)), "a list of texts"), None,
         "texts that mean a missing cell, beside ?, -, NA, n/a, null and more", '["-99"]'),
@@ -461,13 +462,14 @@ _FILLERS: Final = "'value', 'majority', 'refuse' or a text to fill in"
 TREATMENT: Final[Declared] = {
     "bins": Key(Read(_read_bins, "text, or a list of edges"), None, 'of numbers "median-of-range", "quantiles:4", '
         'or edges such as [18, 65]; of dates "year", "quarter", "month", or edges such as [2019-12-31, 2023-12-31]; of '
-        'both "class", where it changes: for who holds it, not with noise'),
+        'both "class", where the class changes: for the side that holds it, not with noise'),
     "max_values": Key(Read(_read_most, f"an integer from 2 to {MAX_DOMAIN}"), None, "keep the commonest values, the "
         'others become "other"; bins join their neighbours'),
     "group": Key(Read(lambda column, key: column.choice(key, (BY_CLASS,)), f'"{BY_CLASS}"'), None, "categories that "
-        "the class shows alike become one, until max_values are left: for who holds it, not with noise", '"class"'),
+        "the class shows alike become one, until max_values are left: for the side that holds it, not with noise",
+        '"class"'),
     "missing": Key(Read(lambda column, key: column.text(key, REQUIRED, _FILLERS, BLANKS), "text"), "value",
-        '"value" (a value of its own), "majority" (which one, the other party learns), "refuse", or a text to fill in; '
+        '"value" (a value of its own), "majority" (the other party learns which), "refuse", or a text to fill in; '
         "the model keeps it, and predictions do the same"),
     "not_missing": Key(TEXTS, (), 'texts that are values here, though missing cells elsewhere: ["NA"] for Namibia'),
     "smallest_value": Key(_SMALLEST, None, 'rarer values become "other", rarer bins join others (default: as in '

@@ -32,7 +32,7 @@ name = "{name}"
 [disguise]
 {disguise}
 
-# Exact counts are made as job.toml says: by "oblivious_transfer" (seconds; the usual way), or by
+# Exact counts are made as job.toml says: by "oblivious_transfer" (seconds; the default), or by
 # "paillier", the papers' dot product under encryption (minutes to hours). Both reveal the same
 # counts and nothing else.
 
@@ -63,7 +63,7 @@ _JOBS = {
 # job-papers.toml and job-bayes.toml reveal exact counts, job-rules.toml which sets of items are
 # frequent: from each of these the other party can work out records. One data set serves one job, or
 # as many as most_runs of both parties allows, and rules only where no class was used before. A key
-# that is left out has its usual value.
+# that is left out has its default.
 class = "outcome"        # the column to predict
 reveal = "tree"          # which column splits which node, and what a leaf says
 leaves = "tenths"        # the class of a leaf and its share in tenths, to rank people; or "label"

@@ -50,22 +50,22 @@ def check_parts(found: LeavingCheck, agree: Acceptance, notices: Notices, *, ful
 
 
 _USUAL = (
-    "No job is named, so what follows is of the one that `init` writes, which reveals the tree alone. A job of "
-    'method = "hybrid" or "randomized", or of reveal = "counts", reveals more: pass yours after the party: `cotally '
+    "No job is named: this is the one that `init` writes, which reveals the tree alone. A job of "
+    'method = "hybrid" or "randomized", or of reveal = "counts", reveals more: name yours after the party: `cotally '
     "check PARTY job.toml`. `cotally rehearse` shows what a model would be worth."
 )
 
 
 def _most_line(found: LeavingCheck, agree: Acceptance) -> str:
     bits = agree.life.bits_of(found.records)
-    trees = "a tree alone of any bits" if bits is None else f"a tree alone of {bits:,} bits"
+    trees = "a tree alone of any bits" if bits is None else f"a tree alone of at most {bits:,} bits"
     counts = "exact counts too" if agree.exact_counts else "no exact count"
     methods = ", ".join(agree.methods)
     runs = {Approve.ALWAYS: "at once", Approve.BY_HAND: "once people have approved it"}
     when = runs.get(agree.approve, "at once, if no bound is any")
     return (
-        f"The rest is about this job. The side that calls chooses the job: what [agree] allows at most ({trees}, "
-        f"{counts}, {methods}) runs {when}."
+        "The rest is about this job. The side that calls chooses the job. Any job within [agree] runs "
+        f"{when}: {trees}, {counts}; {methods}."
     )
 
 

@@ -384,7 +384,7 @@ def cancelled_text(record: RunRecord) -> str:
     if record.state is RunState.DONE:
         return (
             f"Run {record.run} is done here and no longer waits for {record.peer}: what was kept for it is gone. "
-            "Where it has not ended there, the same job begins again"
+            "If it has not ended there, the same job begins again"
         )
     return (
         f"Run {record.run} is cancelled here; {record.peer} hears of it now, or when both meet again. The same job may "
@@ -406,11 +406,11 @@ def _phase_text(record: RunRecord) -> str:
 def _waits_for(record: RunRecord, busy: bool) -> str | None:
     if record.state is RunState.WAITING:
         again = "the process that works in this folder asks again" if busy else "start the same command again"
-        return f"waits for people at {record.peer} to approve it: {again}; `cotally cancel {record.run}` strikes it"
+        return f"waits for people at {record.peer} to approve it: {again}; `cotally cancel {record.run}` gives it up"
     if record.state is RunState.DONE and not record.settled:
         return (
             f"done here; {record.peer} has not said yet that it holds the model: the same command again makes sure, "
-            f"`cotally cancel {record.run}` waits no more"
+            f"`cotally cancel {record.run}` ends the wait"
         )
     if record.state is not RunState.OPEN:
         return None

@@ -42,14 +42,21 @@ def notes_once() -> Tell:
     def tell_new(notices: OwnerNotices) -> None:
         new = [notice for notice in notices if notice not in said]
         said.extend(new)
-        of_columns = (each for each in new if isinstance(each, Notice) and each.about is About.TREATED)
-        treated = [each for each in of_columns if not _is_loud(each)]
+        treated = [each for each in new if is_of_column(each) and not _is_loud(each)]
         tell(each for each in new if each not in treated)
         if treated:
-            columns = "1 column is" if len(treated) == 1 else f"{len(treated)} columns are"
-            hold(f"cotally: note: {columns} binned, merged or filled in: `cotally check` shows how")
+            hold(f"cotally: note: {treated_text(len(treated))}: `cotally check` shows how")
 
     return tell_new
+
+
+def is_of_column(notice: Notice | ReleasedBefore) -> bool:
+    """Return whether a notice says what became of a column."""
+    return isinstance(notice, Notice) and notice.about is About.TREATED
+
+
+def treated_text(columns: int) -> str:
+    return f"{'1 column is' if columns == 1 else f'{columns} columns are'} binned, merged or filled in"
 
 
 def note_on_job(path: Path, terms: Terms) -> None:

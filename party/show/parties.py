@@ -130,7 +130,7 @@ def upgrade_lines(folder: Path, found: Sequence[Change], copies: Path, *, is_tri
         return lines
     return [
         *lines,
-        f"It would copy to {copies} first: {copied}" if is_tried else f"Copied to {copies} before: {copied}",
+        f"It would first copy to {copies}: {copied}" if is_tried else f"Copies of the old files, in {copies}: {copied}",
     ]
 
 

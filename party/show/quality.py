@@ -9,7 +9,7 @@ from protocols.learning.naive_bayes import Model, beats_in_training, only_class,
 from protocols.learning.quality import CurvePoint, Figure, ScoreTable
 from protocols.learning.tree import TENTHS, Split, Tree, leaves_below
 
-OPENED = "Of the table that was opened with noise: numbers need not add up, and may be below 0."
+OPENED = "The tables below have noise of both sides: numbers need not add up, and may be below 0."
 
 
 def figure_text(figure: Figure) -> str:

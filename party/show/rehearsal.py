@@ -76,7 +76,7 @@ def rehearsal_json(sides: Sides, found: Sequence[Tried]) -> dict[str, object]:
 
 
 def job_lines(job: Path | None, terms: Terms) -> list[str]:
-    whose = "the usual one, as none is named" if job is None else printable(str(job))
+    whose = "the default, as none is named" if job is None else printable(str(job))
     leaves = f', leaves = "{terms.growth.leaves}"' if terms.opens_tree else ""
     return [f"The job: {whose} ({terms.method}{leaves})."]
 

@@ -1,6 +1,7 @@
 """The runs of a demo: what goes in, a line as each ends, and the table of all."""
 
 import io
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,7 @@ from party.files import write_atomically
 from party.node.inputs import ReleasedBefore
 from party.records.run_file import PLAIN, Row, RunReport
 from party.show.document import Block, CutLines, Grid, headed
-from party.show.notices import notice_text
+from party.show.notices import is_of_column, notice_text, treated_text
 from party.show.progress import Display, step
 from party.show.tree import tree_lines
 from protocols.errors import InputError
@@ -108,8 +109,12 @@ def introduction(report: RunReport, columns: Mapping[str, Sequence[str]]) -> Ite
 
 
 def notice_lines(notices: Sequence[tuple[str, Notice | ReleasedBefore]]) -> Iterator[str]:
+    """Say each notice, but of columns that the demo treats by its own rule only how many they are."""
     for party, notice in notices:
-        yield f"{party}: {notice_text(notice)}"
+        if not is_of_column(notice):
+            yield f"{party}: {notice_text(notice)}"
+    for party, treated in Counter(party for party, notice in notices if is_of_column(notice)).items():
+        yield f"{party}: {treated_text(treated)}, as the demo treats all columns; settings of your own can keep more"
 
 
 def no_figure(reason: object) -> str:

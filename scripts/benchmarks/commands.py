@@ -1,9 +1,8 @@
 #!/usr/bin/env python
 """What commands take: the demo by the clock, the start of commands in processor time, and room on the disk.
 
-The start is the least of five. The disk is what a node's pinned packages and ours take, without compiled files; the
-folder is a party's after the demo. Beside them stands what `rehearse --data adult` says of a fifth level. The small
-form has no demo.
+The start is the least of five. The disk is what a node's pinned packages and ours take, without compiled files.
+Beside them is what `rehearse --data adult` says of a fifth level. The small form has no demo.
 """
 
 import importlib.metadata
@@ -77,7 +76,6 @@ def main() -> None:
         folder = Path(name)
         for what, words in {} if arguments.quick else {"demo, fast": FAST, "demo": []}.items():
             rows.append({"what": what, "seconds": demo(folder / what, words)})
-            rows.append({"what": f"a folder after the {what}", "megabytes": on_disk((folder / what).rglob("alice/*"))})
         rows.append(rehearse(folder / "alice", "votes" if arguments.quick else "adult"))
         times = 1 if arguments.quick else 5
         for what, command in {**STARTS, "imports of train": IMPORTS}.items():

@@ -82,7 +82,7 @@ def settings() -> str:
             {"": job_keys()},
         ),
         "survey.toml": (
-            "A survey in the browser; its `design.toml`, with every key explained, is written by `cotally survey new`.",
+            "A survey in the browser. `cotally survey new` writes its `design.toml` with every key explained.",
             {"": SURVEY, "server": SERVER, "store": STORE, "close": CLOSE},
         ),
     }
@@ -93,7 +93,7 @@ def settings() -> str:
 
 
 def _table(sections: Mapping[str, Declared]) -> Iterator[str]:
-    yield "| key | range | usual | what it is |"
+    yield "| key | range | default | what it is |"
     yield "| --- | --- | --- | --- |"
     for section, keys in sections.items():
         place = f"[{section}] " if section else ""

@@ -26,7 +26,7 @@ TUTORIAL, HOW_TO = ((PAGES / name).read_text("utf-8") for name in ("tutorial.md"
 BEFORE, RUN = re.split("^(?=```console\n[$] cotally serve)", TUTORIAL, flags=re.MULTILINE)
 SIGNED, TOGETHER = "Let two people sign each job", "Classify new people together"
 EXPORTED = "Use the model in a database or another program"
-OLDER = "Bring a folder of an older release on"
+OLDER = "Upgrade a folder of an older release"
 KEPT = PAGES.parents[1] / "tests" / "party" / "records" / "kept" / "0.2.0.tar.xz"
 DIFFER = "cotally: the parties differ on "
 JOB = r"\b[0-9a-f]{16}\b"

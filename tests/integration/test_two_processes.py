@@ -101,7 +101,7 @@ def test_two_processes_hold_out_whom_both_have_drawn_and_open_one_table_of_them_
         tables.append(re.findall(r'"are": \[\s*(-?\d[^\]]*)\]', told.out))
         page = folder / "report.html"
         assert cotally_here("report", folder, "--model", folder / "model.json", "-o", page).code == 0
-        assert "classified " in page.read_text()
+        assert "Held-out people, with noise" in page.read_text()
     assert [(each.count(",") + 1) % 4 for each in tables[0]] == [0]  # a tenth, a label, a number for each class a row
     assert tables[0] == tables[1]
 
@@ -131,7 +131,7 @@ def test_two_processes_open_the_shares_of_leaves_rank_people_by_them_and_book_th
     assert cotally_here("report", pair.bob, "--model", pair.bob / "model.json", "-o", page).code == 0
     said = page.read_text()
     assert "with the share of every class in tenths" in said
-    assert re.search(r"classified \w+ with a share of [01]\.\d \w+: ", said)
+    assert re.search(r'<th scope="row">(posi|nega)tive</th><td class="number">[01]\.\d</td>', said)
 
 
 def test_another_order_of_the_file_is_the_same_table(pair: Pair) -> None:

@@ -11,8 +11,8 @@ def declare_show(parser: argparse.ArgumentParser) -> None:
     """Print a model: as text, as a drawing in SVG, PNG or for Graphviz, or as JSON.
 
     Of a tree the brackets hold, in the order of the first line, each class's share of the leaf in tenths or, where
-    counts were revealed, its records; of naive Bayes the tables are the chances of each value, given the class;
-    supports of itemsets have intervals.
+    counts were revealed, its records. Of naive Bayes the tables hold the chance of each value, given the class.
+    Supports of itemsets have intervals.
 
     Examples:
       cotally show bob/model.json --levels 3
@@ -77,13 +77,13 @@ def declare_rules(parser: argparse.ArgumentParser) -> None:
 def declare_report(parser: argparse.ArgumentParser) -> None:
     """Write a finished run, a survey or disguised baskets as one HTML file, or as Markdown if its name ends in .md.
 
-    Of a run: the model drawn, what it is worth, what each side learned, how to compare it; what `show`, `ledger
-    show` and `privacy` print of this party's side, and no cell of a table. The costs of the run are in it if
-    `--costs` names the report that `train --report` wrote, or if that is report.json beside the settings.
+    Of a run: the model drawn, what it is worth, what each side learned, how to compare it, and no cell of a table. It
+    has the costs of the run if `--costs` names the report that `train --report` wrote, or if that is report.json beside
+    the settings.
 
     Of a survey: shares of all columns with intervals, what was learned, what a response discloses, before and after
     mining and to an insider who knows personal answers, and an audit of the sampler. Of baskets: supports with
-    intervals, itemsets and rules, breaches, the audit. The HTML file asks for no other and runs no script.
+    intervals, itemsets and rules, breaches, the audit. The HTML file needs no other file and runs no script.
 
     Examples:
       cotally report bob -o report.html
@@ -98,7 +98,7 @@ def declare_report(parser: argparse.ArgumentParser) -> None:
     add("-o", "--output", type=Path, required=True, metavar="report.html", help="where the page goes; .md for Markdown")
     add("--model", type=Path, help="the model (default: model.json of the party), or what was mined")
     add("--costs", type=Path, metavar="report.json", help="what the run cost, as `train --report` wrote it (runs only)")
-    add("--card", action="store_true", help="write a model card, for who is to use the model (runs only)")
+    add("--card", action="store_true", help="write a model card, for those who will use the model (runs only)")
     add("--levels", type=int, metavar="N", help="draw N levels of a tree, or sets of N items at most")
     add_overwrite(parser)
     _add_survey(parser)
@@ -124,21 +124,21 @@ def declare_predict(parser: argparse.ArgumentParser) -> None:
     """Classify the rows of a CSV or Parquet file and write them with one more column.
 
     Columns are found by name, or by `party.name` where both parties have a column of that name; only those that the
-    model reads are needed: the splits of a tree, all columns of naive Bayes. Numbers fall into the bins of the
-    model. A missing cell counts as the value "missing" where the model has it, else as "other". A cell that the
-    model does not know (never seen in training, or missing where the model knows no missing value) gives its row
-    the majority class of the node that it reached; naive Bayes leaves it out. The standard error shows how many such
-    cells each column has and, if the file has the class column, how good the classes and scores are over the rows that
-    have a class: those trained on, too, which any model knows better than others.
+    model reads are needed: the splits of a tree, all columns of naive Bayes. Numbers fall into the bins of the model.
+    A missing cell counts as the value "missing" where the model has it, else as "other". A cell that the model does
+    not know (never seen in training, or missing where the model knows no missing value) gives its row the majority
+    class of the node that it reached; naive Bayes leaves it out. A line counts such cells per column. If the file has
+    the class, further lines show how good the classes and scores are on the rows that have one (rows trained on
+    included, which any model knows better than others).
 
-    The score of a row is the share of one class where it ends, unless the model has classes alone. Rows are ranked by
-    that class: the rarer of two as far as the model knows, or the one that --ranked names. With --threshold a row of
-    this score or more has it, and another row the likeliest other.
+    The score of a row is the share of one class where it ends: the rarer of two as far as the model knows, or the one
+    that --ranked names; a model of labels alone has no scores. With --threshold a row of this score or more gets that
+    class, and another row the likeliest other.
 
-    With --with PEER the first argument names this party, the file holds the ids and our own columns of the model,
-    and the peer, whose `cotally serve` offers rows of the same people, brings its own: neither side shows them to
-    the other. Answers are kept: --answered in place of --with writes them again, as after a crash or at the side that
-    served; it calls nobody.
+    With --with PEER both parties classify people together, and neither shows its columns to the other. The first
+    argument names this party, the file holds the ids and our own columns of the model, and the peer's `cotally serve`
+    brings the others. Answers are kept: --answered in place of --with writes them again, as after a crash or at the
+    side that served, and calls nobody.
 
     Examples:
       cotally predict bob/model.json rows.csv -o classified.csv

@@ -41,7 +41,7 @@ def declare_init(parser: argparse.ArgumentParser) -> None:
 def declare_trust(parser: argparse.ArgumentParser) -> None:
     """Trust the key of the other party's certificate, and no other.
 
-    A run accepts this key alone at the other end, and certificates that it has signed for itself. A pinned key is
+    A run accepts only this key at the other end, and certificates that it has signed for itself. A pinned key is
     only as trustworthy as the channel it came by: compare fingerprints over another one, such as the telephone.
 
     Examples:

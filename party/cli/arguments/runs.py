@@ -11,8 +11,8 @@ from protocols.terms import EPSILON_OF_SCORES, NOISE
 def declare_check(parser: argparse.ArgumentParser) -> None:
     """Print what leaves, before it leaves: each column, what the copy and a run disclose, what left before.
 
-    Nobody is called, and nothing is written. Without a job the run is that of the job.toml that `init` writes, which
-    reveals the tree alone; a job that this party itself would refuse ends with that refusal.
+    It calls nobody and writes nothing. Without a job it takes the job.toml that `init` writes, which reveals the tree
+    alone. If this party would refuse the job, the last line says why.
 
     Examples:
       cotally check bob
@@ -29,9 +29,8 @@ def declare_check(parser: argparse.ArgumentParser) -> None:
 def declare_align(parser: argparse.ArgumentParser) -> None:
     """Find the people whom both parties list: which they are, or with `--count-only` how many.
 
-    Each side learns how many ids the other brings, how many both have, and which of its own these are; nothing of
-    the others, and no id crosses. `train` then uses the rows of the common people, in the order that both sides
-    have. The peer must be serving.
+    Each side learns how many ids the other brings, how many both have, and which of its own these are. No id crosses.
+    `train` then uses the rows of the common people, in the order that both sides have. The peer must be serving.
 
     Examples:
       cotally align bob --count-only
@@ -48,7 +47,7 @@ def declare_crosstab(parser: argparse.ArgumentParser) -> None:
 
     Noise of both sides is in each count, and spends epsilon of what `[agree] epsilon` allows over the life of a data
     set; the same table again costs nothing more. `--exact` asks for counts without noise, where both sides have
-    `[agree] exact_counts = true`. Where ids differ, people are found first whom both list. The peer must be serving.
+    `[agree] exact_counts = true`. Where ids differ, both sides find the common people first. The peer must be serving.
 
     Examples:
       cotally crosstab bob age outcome
@@ -69,8 +68,8 @@ def declare_crosstab(parser: argparse.ArgumentParser) -> None:
 def declare_plan(parser: argparse.ArgumentParser) -> None:
     """Show what a run will cost, calling nobody: seconds, traffic, memory, round trips; and what it may reveal.
 
-    Below stands what the same run would cost with SMC alone and with windows of 1 and 3 attributes (and of all, where
-    counts are revealed). Options plan for a larger table, other machines or a slower network.
+    Below it, what the same run would cost by `smc` and with windows of 1 and 3 attributes (and of all, where counts are
+    revealed). Options plan for a larger table, other machines or a slower network.
 
     Examples:
       cotally plan bob bob/job.toml
@@ -91,9 +90,9 @@ def declare_plan(parser: argparse.ArgumentParser) -> None:
 def declare_rehearse(parser: argparse.ArgumentParser) -> None:
     """Show what a job's model would be worth, and the choices around it, calling nobody: nothing leaves.
 
-    On one's own table it shows what there is without a partner or, with `--class COLUMN` for a class that the partner
-    holds, how well one's columns describe one like it. With `--pilot` both sides are played on a table of the columns
-    of both, binned as `[columns]` says, and with `--data` on a data set of the demo.
+    On your own table it shows what you have without a partner. If the partner holds the class, name a column of yours
+    like it (`--class COLUMN`). `--pilot` plays both sides on a table with the columns of both, binned as `[columns]`
+    says; `--data` on a data set of the demo.
 
     Examples:
       cotally rehearse alice
@@ -114,10 +113,10 @@ def declare_rehearse(parser: argparse.ArgumentParser) -> None:
 
 
 def declare_propose(parser: argparse.ArgumentParser) -> None:
-    """Show the other party a job, and end: no table is needed here, and none there is used.
+    """Show the other party a job, and end. It needs no table here, and uses none there.
 
-    Where `[agree] approve` there lets people decide, the job is kept for them. `train` on the same terms waits until
-    they have approved it, and runs it then. The peer must be serving.
+    If the peer's `[agree] approve` lets people decide, the peer keeps the job for them, and `train` on the same terms
+    waits until they have approved it. The peer must be serving.
 
     Examples:
       cotally propose bob bob/job.toml
@@ -133,7 +132,7 @@ def declare_propose(parser: argparse.ArgumentParser) -> None:
 def declare_serve(parser: argparse.ArgumentParser) -> None:
     """Listen, and take part in the runs that the peer opens, one after another, until it is stopped.
 
-    What this party agrees to stands in its settings, under `[agree]`.
+    `[agree]` in party.toml says what this party accepts.
 
     Examples:
       cotally serve alice
@@ -144,7 +143,7 @@ def declare_serve(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--once", action="store_true", help="exit after one run, or one proposal, with its exit code")
     said = "keep a log with times and levels, without data: in a file, or as JSON lines on the standard error"
     parser.add_argument("--log", metavar="FILE|json", help=said)
-    said = "show a monitoring system what the node does, without data, over plain HTTP (usual host: 127.0.0.1)"
+    said = "show a monitoring system what the node does, without data, over plain HTTP (default host: 127.0.0.1)"
     parser.add_argument("--metrics", metavar="[HOST:]PORT", help=said)
     add_results(parser)
 
@@ -184,8 +183,8 @@ def declare_cancel(parser: argparse.ArgumentParser) -> None:
     A process that waits in this run, or for it, ends within a second or two; one that computes, at its next step.
     The job may be started again, and then begins from the start; what was revealed stays on record.
 
-    What waits for its peer before a run has begun, and `align`, `crosstab` and `predict` at any time, have no run to be
-    cancelled, and `cotally status` says so: end them by Ctrl-C where they run, or SIGTERM.
+    `align`, `crosstab` and `predict` have no run to cancel, nor has a command that still waits for its peer: end them
+    by Ctrl-C where they run, or by SIGTERM.
 
     Examples:
       cotally cancel bob 0123456789abcdef
@@ -198,9 +197,9 @@ def declare_cancel(parser: argparse.ArgumentParser) -> None:
 def declare_approve(parser: argparse.ArgumentParser) -> None:
     """Let a job run that waits by `[agree] approve`: sign it with the party's key, under your name.
 
-    `cotally status` shows what it would reveal. Where `[agree] approvals` is 2, two people sign. Its bounds hold as
-    ever. Other terms, or another table of either side, are another job, which waits for itself. `cotally serve` may run
-    meanwhile, and takes it up when the other party calls next.
+    `cotally status` shows what it would reveal. If `[agree] approvals` is 2, two people sign. All bounds of `[agree]`
+    still hold. Other terms, or another table of either side, are another job, which waits again. `cotally serve` may
+    run meanwhile: it runs the job when the other party calls next.
 
     Examples:
       cotally approve alice 0123456789abcdef --as "Ann Smith"
@@ -209,10 +208,10 @@ def declare_approve(parser: argparse.ArgumentParser) -> None:
 
 
 def declare_refuse(parser: argparse.ArgumentParser) -> None:
-    """Let a proposed job not run, under your name: one refusal is enough, and the other party gets a fixed sentence.
+    """Refuse a proposed job, under your name: one refusal is enough, and the other party gets a fixed sentence.
 
-    The last word of each name counts, so who has refused a job may approve it later, and the other way round. A run
-    that has begun is given up by `cotally cancel`.
+    The last decision of each name counts, so you may approve later what you refused, and the other way round. If the
+    run has begun, use `cotally cancel`.
 
     Examples:
       cotally refuse alice 0123456789abcdef --as "Ann Smith"
@@ -228,10 +227,10 @@ def _declare_decision(parser: argparse.ArgumentParser) -> None:
 
 
 def declare_ledger(parser: argparse.ArgumentParser) -> None:
-    """Show what peers have learned from us and we from them, whether that record is whole, or write it as JSON.
+    """Show what peers have learned from us and we from them, check that this record is whole, or write it as JSON.
 
-    `show` says it in words, `--full` with every exact count. `verify` finds any entry that was altered, dropped or put
-    elsewhere; that a whole ledger was put back from a backup, only the peer can notice, when both meet again.
+    `show` says it in words, `--full` with every exact count. `verify` finds any entry that was altered, dropped or
+    moved. If a whole ledger was restored from a backup, only the peer can notice that, when both meet again.
     `export` prints all entries as JSON, or writes them to a file.
 
     Examples:

@@ -42,7 +42,18 @@ from party.show.baskets import (
     uncounted_lines,
     up_to,
 )
-from party.show.document import Document, Drawing, Grid, PageSection, Pairs, ReportPart, counted, headed, laid_out
+from party.show.document import (
+    Document,
+    Drawing,
+    Grid,
+    PageSection,
+    Pairs,
+    ReportPart,
+    ScreenColumn,
+    counted,
+    headed,
+    laid_out,
+)
 from party.show.ledger import alignment_text, dealings_lines
 from party.show.page.drawings import (
     WindowPoint,
@@ -137,7 +148,7 @@ def _known(columns: ResultColumns, k: int, form: str) -> str:
 
 _LINES = 400
 _GONE = "The table that was released is not here as it was, so what a receiver reads of the copy is not computed."
-_KEEP = "They also show how common each of our own values is: keep this page; what both sides compare is at its end."
+_KEEP = "They also show how common each of our values is: keep this page at home. What can be compared is at its end."
 _NOT_COUNTS = "These figures are of the copy alone: counts, which the peer has too, are not covered by them."
 
 
@@ -192,7 +203,7 @@ def page_of_run(finished: Finished, levels: int | None = None) -> Document:
     names = [] if _fits(finished) else [Pairs(list(_names(finished, whole=True)))]
     signed = [
         PageSection("built", "What was built, and by whom", [Pairs(_built(finished))]),
-        PageSection("crossed", "What the other side learned", [Pairs([*_crossed(finished)])]),
+        PageSection("crossed", "What the other side learned", [Pairs([*_crossed(finished)]), *_scores(finished)]),
         PageSection("deduced", "What can be deduced of people", [*_deduced(finished)]),
         PageSection("deviating", "What a partner that deviates could have done", [*_deviating(finished, run)]),
         PageSection("signature", "Signed", [Pairs([(each, "") for each in ("Name", "Date", "Signature")])]),
@@ -300,8 +311,9 @@ def _crossed(finished: Finished) -> Iterator[tuple[str, str]]:
         yield "Windows", "which columns rank highest at each node, unordered"
     if terms.reveals_counts:
         yield "Counts", revealed_text(run.revealed, counts_kind(terms))
-    yield from _scores(finished)
-    yield "The model", f"{_model_text(finished.model)}; digest {finished.model.digest().hex()[:16]}; it stands below"
+    if finished.run.scores is not None:
+        yield "Held-out people", "the table below, with noise"
+    yield "The model", f"{_model_text(finished.model)}; digest {finished.model.digest().hex()[:16]}; drawn below"
 
 
 def _model_text(model: KeptResult) -> str:
@@ -546,19 +558,20 @@ def _accuracy(finished: Finished) -> _Rows:
     return [("Accuracy", f"{run.correct / tests:.3f} on {tests:,} held-out records{noise}")]
 
 
-def _scores(finished: Finished) -> _Rows:
+def _scores(finished: Finished) -> Iterator[Grid]:
+    """Yield the table of held-out people that was opened, a row for each answer of the tree."""
     scores = finished.run.scores
     if scores is None:
-        return []
+        return
     names = [printable(each) for each in _class_values(finished.model)]
-
-    told = []
-    for row, cells in scores.rows:
-        score = "" if row.tenth == NO_TENTH else f" with a share of {row.tenth / TENTHS:.1f} {names[1]}"
-        people = ", ".join(f"{n:,} {name}" for n, name in zip(cells, names, strict=True))
-        told.append(f"classified {names[row.label]}{score}: {people}")
-    off = f"with noise of a standard deviation of {sqrt(2 * scores.law.variance):.0f} in each, so they need not add up"
-    return [("Held-out records", f"{'; '.join(told)} ({off})")]
+    ranks = any(row.tenth != NO_TENTH for row, _ in scores.rows)
+    heads = [ScreenColumn("Model says", is_text=True), *([ScreenColumn(f"Share of {names[1]}")] if ranks else [])]
+    rows = [
+        (names[row.label], *([f"{row.tenth / TENTHS:.1f}"] if ranks else []), *(f"{people:,}" for people in cells))
+        for row, cells in scores.rows
+    ]
+    off = f"noise of standard deviation {sqrt(2 * scores.law.variance):.0f} in each number: they need not add up"
+    yield Grid([*heads, *(ScreenColumn(f"is {name}") for name in names)], rows, title=f"Held-out people, with {off}")
 
 
 def _quality(finished: Finished) -> Iterator[ReportPart]:

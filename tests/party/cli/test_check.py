@@ -126,18 +126,18 @@ def test_without_a_job_the_usual_one_is_looked_at_which_sends_no_copy(pair: Pair
     found = as_json(pair)
     assert (found["copy"], found["run"]["counts_at_most"]) == (None, 0)
     told = " ".join(check(pair).out.split())
-    assert "No job is named, so what follows is of the one that `init` writes" in told
+    assert "No job is named: this is the one that `init` writes" in told
     job = pair.alice / "job.toml"
     job.write_text(re.sub('class = "[^"]*"', 'class = "class"', party_files("alice", BITS)["job.toml"]))
     usual, written = (dict(as_json(pair, *named, codes=(0, 2))["run"]) for named in ((), (job,)))
     assert usual == written
     assert "class of each leaf with the share of every class in tenths" in told
-    most = "what [agree] allows at most (a tree alone of {}, {}, hybrid, smc, randomized) runs {}."
-    assert most.format("any bits", "exact counts too", "at once") in told
+    most = "Any job within [agree] runs {}: a tree alone of {}, {}; hybrid, smc, randomized."
+    assert most.format("at once", "any bits", "exact counts too") in told
     pair.edit("alice", "exact_counts = true", "exact_counts = false")
     pair.edit("alice", 'most_bits = "any"', "most_bits = 7")
     pair.edit("alice", 'approve = "always"', 'approve = "by hand"')
-    by_hand = most.format("7 bits", "no exact count", "once people have approved it")
+    by_hand = most.format("once people have approved it", "at most 7 bits", "no exact count")
     assert by_hand in " ".join(check(pair).out.split())
     assert "This run reveals the tree and no count" in told
     assert "receiver of this copy" not in told

@@ -188,8 +188,9 @@ def test_held_out_records_of_a_tree_that_ranks_are_drawn_by_score_and_all_that_c
     assert drawing.label == "ROC, lift and calibration"
     first, second = told.model.schema.class_attribute.values if isinstance(told.model, Tree) else ("", "")
     run = replace(told.run, scores=Scores.read(numbers, 2, 1000, noise_of_table(HALF)))
-    crossed = f"classified {first} with a share of 0.4 {second}: 200 {first}, 90 {second}"
-    assert crossed in page_markdown(replace(told, run=run))
+    crossed = page_markdown(replace(told, run=run))
+    assert f"| Model says | Share of {second} | is {first} | is {second} |" in crossed
+    assert f"| {first} | 0.4 | 200 | 90 |" in crossed
     assert [type(part) for part in quality(told, [-1, 0, 700, 150, -1, 1, 50, 100])[1:]] == [Grid]
     assert "quality" not in {each.name for each in page_of_run(told).sections}
 
