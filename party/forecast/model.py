@@ -1,4 +1,4 @@
-"""What a run costs and how many counts it reveals, forecast from sizes, terms and the speed of the machine.
+"""What a run costs and how many counts it probably reveals, forecast from sizes, terms and the speed of the machine.
 
 What nobody knows before is the tree. Its number of splits is a guess, fitted to trees grown to the end on noisy data;
 where the classes are clean the tree is smaller, and with it the counts, the time and the traffic.
@@ -8,110 +8,26 @@ have columns like ours, about other people: what is frequent on one side follows
 columns go together, so that more sets are frequent; those are seldom the ones in doubt.
 """
 
-import secrets
-import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import ceil, comb, inf, log2, prod
-from typing import NamedTuple
 
 import numpy as np
 
-from protocols.ciphers.port import AnyKeyHolder, Reply, Shape, sum_by_group
+from party.forecast.speed import PaillierSpeed, TransferSpeed, calibrate, calibrate_transfers
+from protocols.ciphers.port import AnyKeyHolder
 from protocols.errors import InputError
 from protocols.learning.routes import usual_width
-from protocols.oblivious.extension import TREE_DEPTH, set_up
-from protocols.oblivious.products import SummedShares, bits_as_numbers, receive_products, send_products
-from protocols.role import run_pair
-from protocols.secret_tree.bits import bits_at_most, bits_of_leaf, bits_of_node, bits_of_window
+from protocols.secret_tree.bits import bits_of_leaf, bits_of_node, bits_of_window
 from protocols.secret_tree.shares import block_width, crossing_bits
 from protocols.simulation.two_party import SIDES, JointTable
 from protocols.terms import ALL, Impurity, Learner, MiningTerms, Terms
 from protocols.two_party.agreement import Agreement
+from protocols.two_party.bounds import most_counts, most_levels, most_tree_bits
 from protocols.two_party.copies import PAGE_RECORDS
 from protocols.two_party.inputs import PartyInputs, training_records
 from protocols.two_party.secure import choosing_side, lighter_side
 from protocols.work import PageEncryptor
-
-_PAGE = 128
-_ROWS_A_SUM = 4  # as where rows are merged
-_LEAST_SECONDS = 0.1
-_TRANSFERS, _WIDTHS = 1 << 16, [12] * 20
-
-
-@dataclass(frozen=True)
-class TransferSpeed:
-    """Seconds of one oblivious transfer, and of a bit that is corrected, of both sides together."""
-
-    transfer: float
-    bit: float
-
-
-@dataclass(frozen=True)
-class PaillierSpeed:
-    """Seconds of one operation: `encrypt` with all `workers` together, the others in one process."""
-
-    encrypt: float
-    read: float
-    add: float
-    seal: float
-    decrypt: float
-    workers: int = 1
-
-    def with_workers(self, workers: int) -> "PaillierSpeed":
-        """Return the speed of another number of workers, each on a processor like ours."""
-        return replace(self, encrypt=self.encrypt * self.workers / workers, workers=workers)
-
-
-def calibrate_transfers() -> TransferSpeed:
-    """Measure both sides' work."""
-    one, other = run_pair(set_up(TREE_DEPTH, secrets), set_up(TREE_DEPTH, secrets))
-    choices = np.arange(_TRANSFERS) % 2 == 0
-
-    def extend() -> tuple[object, object]:
-        return run_pair(one.chooser.extend([choices]), other.sender.extend([_TRANSFERS]))
-
-    (chosen,), (both,) = run_pair(one.chooser.extend([choices]), other.sender.extend([_TRANSFERS]))
-    numbers, shapes = bits_as_numbers([choices] * len(_WIDTHS), _WIDTHS), [(_TRANSFERS, _WIDTHS)]
-
-    def multiply() -> None:
-        sending = send_products([(both, _WIDTHS, numbers)], SummedShares(shapes))
-        run_pair(receive_products([(chosen, _WIDTHS)], SummedShares(shapes)), sending)
-
-    transfer, bit = _seconds_per_call(extend) / _TRANSFERS, _seconds_per_call(multiply) / (_TRANSFERS * sum(_WIDTHS))
-    return TransferSpeed(transfer, bit)
-
-
-def calibrate(key: AnyKeyHolder, encryption: PageEncryptor, workers: int) -> PaillierSpeed:
-    """Measure; both parties are taken to be equally fast."""
-    cipher = key.public
-    messages = [secrets.randbelow(2) for _ in range(_PAGE)]
-    pages = [messages] * (2 * workers)
-    page = list(encryption.encrypt_pages(pages))[-1]  # every worker makes its tables
-    encrypt = _seconds_per_call(lambda: list(encryption.encrypt_pages(pages))) / (len(pages) * _PAGE)
-    values = cipher.read(page)
-    groups = np.arange(_PAGE, dtype=np.intp) // _ROWS_A_SUM
-    reply = [Reply(values, slots=1)]
-    sealed = cipher.seal(reply, 1, secrets)
-    replies = len(sealed) // cipher.ciphertext_bytes
-    return PaillierSpeed(
-        encrypt=encrypt,
-        read=_seconds_per_call(lambda: cipher.read(page)) / _PAGE,
-        add=_seconds_per_call(lambda: sum_by_group(cipher, values, groups, _PAGE // _ROWS_A_SUM)) / _PAGE,
-        seal=_seconds_per_call(lambda: cipher.seal(reply, 1, secrets)) / replies,
-        decrypt=_seconds_per_call(lambda: key.counts(sealed, [Shape(_PAGE, 1)], 1)) / replies,
-        workers=workers,
-    )
-
-
-def _seconds_per_call(call: Callable[[], object]) -> float:
-    """Return what the fastest of some calls takes: the others waited for somebody else's work."""
-    fastest, until = inf, time.perf_counter() + _LEAST_SECONDS
-    while (started := time.perf_counter()) < until:
-        call()
-        fastest = min(fastest, time.perf_counter() - started)
-    return fastest
-
 
 _MOST_RECORDS = 1_000_000
 _SEED = 0  # the chance of a guess, which may be the same every time
@@ -233,41 +149,6 @@ class Cost:
     memory: float
 
 
-def most_counts(domains: Sequence[int], classes: int, train: int, terms: Terms, splits: int | None = None) -> int:
-    """Return how many exact counts a run reveals at most, whatever tree it grows; nobody knows before how many it will.
-
-    A node is asked for if its records can be split and are of two classes, so those of one level are at most one for
-    each two smallest leaves; and they are at most as many as the values of the attributes above them combine to. Each
-    costs its window. The class holder sends the records of each class before.
-    """
-    if terms.hides_counts:
-        return 0
-    if isinstance(terms, MiningTerms):
-        return terms.rules.most_counts if terms.counts_exactly else classes
-    if not terms.counts_exactly:
-        return 0
-    sizes = sorted(domains, reverse=True)
-    window = len(sizes) if terms.window is ALL else terms.window
-    total, left, paths, split = 0, splits, 1, max(1, train // terms.growth.smallest_split)
-    for level in range(_most_levels(len(sizes), terms)):
-        nodes = min(paths, split)
-        paths = min(paths * sizes[level], split)
-        if left is not None:
-            nodes = min(nodes, left)
-            left -= nodes
-        total += nodes * sum(sizes[: min(window, len(sizes) - level)]) * classes
-    return classes + total + (terms.test > 0)
-
-
-def most_tree_bits(domains: Sequence[int], classes: int, records: int, terms: Terms) -> int | None:
-    """Return the bits of the tree that reveals most, where the tree alone is revealed without noise; else None."""
-    most = terms.bits_at_most(records)
-    if most is None:
-        return None
-    of_leaf = bits_of_leaf(classes, terms.growth.leaves)
-    return ceil(bits_at_most(domains, of_leaf, terms.max_depth, terms.window, most))
-
-
 def likely_tree_bits(domains: Sequence[int], classes: int, records: int, terms: Terms) -> int | None:
     """Guess the bits of a tree that alone is revealed without noise, by how many splits it probably has."""
     most = most_tree_bits(domains, classes, records, terms)
@@ -277,25 +158,6 @@ def likely_tree_bits(domains: Sequence[int], classes: int, records: int, terms: 
     of_split = bits_of_node(len(domains), terms.window) + bits_of_window(len(domains), terms.window)
     leaves = splits * (sum(domains) / len(domains) - 1) + 1
     return min(most, ceil(splits * of_split + leaves * bits_of_leaf(classes, terms.growth.leaves)))
-
-
-class Room(NamedTuple):
-    """How many levels of splits `most_bits` leaves room for, however wide, of how many; the bits that all need."""
-
-    levels: int
-    wanted: int
-    bits: int
-
-
-def room_for_levels(domains: Sequence[int], classes: int, records: int, terms: Terms) -> Room | None:
-    """Return for how many levels `most_bits` leaves room; None where it ends no tree early."""
-    most, depth = terms.bits_at_most(records), min(terms.max_depth or len(domains), len(domains))
-    if most is None or not terms.opens_tree:
-        return None
-    of_leaf = bits_of_leaf(classes, terms.growth.leaves)
-    wanted = [bits_at_most(domains, of_leaf, level, terms.window) for level in range(depth + 1)]
-    fit = sum(bits <= most for bits in wanted)
-    return None if fit > depth else Room(max(fit - 1, 0), depth, ceil(wanted[-1]))
 
 
 def forecast(
@@ -314,13 +176,9 @@ def forecast(
     return _Run(sizes, terms, means, line, train, guess, rules).forecast(most)
 
 
-def _most_levels(attributes: int, terms: Terms) -> int:
-    return attributes if terms.levels is None else min(attributes, terms.levels)
-
-
 def guess_splits(domains: Sequence[int], terms: Terms, train: int) -> float:
     """Guess the inner nodes of a tree grown to the end; a depth allows what the attributes' values combine to."""
-    levels, mean = _most_levels(len(domains), terms), sum(domains) / len(domains)
+    levels, mean = most_levels(len(domains), terms), sum(domains) / len(domains)
     if terms.noises_tree:  # no leaf is above the last level
         return sum(mean**level for level in range(levels))
     smallest = train / terms.min_leaf
@@ -417,7 +275,7 @@ class _Run:
     @property
     def levels(self) -> int:
         full: int = round(_DEPTH * float(self.splits) ** _DEPTH_POWER) + _DEEPER
-        return max(1, min(_most_levels(len(self.sizes.domains), self.terms), full))
+        return max(1, min(most_levels(len(self.sizes.domains), self.terms), full))
 
     @property
     def tested(self) -> int:

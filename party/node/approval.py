@@ -19,17 +19,7 @@ from pathlib import Path
 from typing import Final
 
 from party.compute import available_cpus
-from party.forecast.model import (
-    Sizes,
-    agreed_sizes,
-    forecast,
-    guess_rules,
-    guess_splits,
-    likely_tree_bits,
-    measure,
-    most_counts,
-    most_tree_bits,
-)
+from party.forecast.model import Sizes, agreed_sizes, forecast, guess_rules, guess_splits, likely_tree_bits, measure
 from party.keys.identity import read_identity, signed_here
 from party.node.aligning import Offers
 from party.node.check import Supposed, sends_copy, supposed_run
@@ -44,6 +34,7 @@ from protocols.jobs import Align, Crosstab, Job, Predict, Train
 from protocols.randomness import canonical, keyed_digest
 from protocols.terms import MiningTerms, Terms
 from protocols.two_party.agreement import Agreement
+from protocols.two_party.bounds import most_counts, most_tree_bits
 from protocols.two_party.crosstab import Crossed
 from protocols.two_party.inputs import PartyInputs, training_records
 from protocols.two_party.objections import Objection

@@ -14,7 +14,7 @@ import numpy as np
 
 from party.data.columns import different_in
 from party.errors import ConfigError
-from party.forecast.model import Room, Sizes, guess_rules, most_counts, most_tree_bits, room_for_levels
+from party.forecast.model import Sizes, guess_rules
 from party.models.any_file import KeptResult
 from party.names import printable
 from party.node.aligning import load_common
@@ -38,6 +38,7 @@ from protocols.randomized_response.related_question import RelatedDesign
 from protocols.secret_tree.bits import Follows
 from protocols.terms import KEY_FLOOR, NO_CLASS, Leaves, MiningTerms, Terms
 from protocols.two_party.agreement import NO_COPY, Agreement, split_sizes
+from protocols.two_party.bounds import Room, most_counts, most_tree_bits, room_for_levels
 from protocols.two_party.inputs import PartyInputs, training_records
 from protocols.two_party.noise import tree_spending
 from protocols.two_party.power import Seen, seen_of_alike

@@ -14,7 +14,6 @@ from math import ceil, floor
 
 from party.data import EVERY_OTHER, ColumnTreatment
 from party.errors import ConfigError
-from party.forecast.model import most_counts
 from party.keys.certificates import Peer
 from party.names import odds_words, suggestion
 from party.records.ledger import Ledger, PeerName, noted
@@ -43,6 +42,7 @@ from protocols.secret_tree.bits import Allowance
 from protocols.secret_tree.openings import OpenedKind
 from protocols.terms import ALL, DEPTH, NOISE, OMEGA, MiningTerms, Reveal, Terms
 from protocols.two_party.agreement import Agreement, Policy, object_to_limits
+from protocols.two_party.bounds import most_counts
 from protocols.two_party.crosstab import Crossed
 from protocols.two_party.inputs import PartyInputs, training_records
 from protocols.two_party.objections import Objection

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from party.forecast.model import Forecast, most_counts, most_tree_bits, room_for_levels
+from party.forecast.model import Forecast
 from party.names import printable
 from party.node.check import Assessment, spendings
 from party.node.players import FoundRules, Tabulated, Trained
@@ -30,6 +30,7 @@ from protocols.randomized_response.moments import records_to_tell, tells
 from protocols.tables import Attribute
 from protocols.terms import DEPTH, NOISE, OMEGA, Leaves, MiningTerms, Splits, Terms, TreeTerms
 from protocols.two_party.agreement import Agreement
+from protocols.two_party.bounds import most_counts, most_tree_bits, room_for_levels
 from protocols.two_party.inputs import PartyInputs, training_records
 
 

@@ -14,7 +14,7 @@ from growth import generate
 
 from party.demo.data import Halves, deal_dataset
 from party.forecast import model as forecasting
-from party.forecast.model import calibrate_transfers
+from party.forecast.speed import calibrate_transfers
 from protocols.terms import Method, Reveal
 
 FACTOR = 2.0

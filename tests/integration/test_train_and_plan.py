@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from party.cli import train
-from party.forecast.model import ByTransfers, Line, Sizes, TransferSpeed, forecast, most_counts
+from party.forecast.model import ByTransfers, Line, Sizes, forecast
+from party.forecast.speed import TransferSpeed
 from party.keys.keystore import load_secret
 from party.models.tree_file import read_tree
 from party.node.check import Assessment
@@ -21,6 +22,7 @@ from party.settings.party import read_party_config
 from party.show.assessment import amount_lines, revealed_lines
 from party.show.costs import forecast_text
 from party.show.quality import worth_lines
+from protocols.two_party.bounds import most_counts
 from tests.support.processes import Ended, Pair, assert_one_line, cotally_here, make_pair, serving
 from tests.support.sessions import trained
 

@@ -10,22 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from party.forecast.model import (
-    NO_LINE,
-    ByPaillier,
-    ByTransfers,
-    Forecast,
-    Line,
-    PaillierSpeed,
-    Sizes,
-    TransferSpeed,
-    calibrate,
-    calibrate_transfers,
-    forecast,
-    guess_rules,
-    most_counts,
-    room_for_levels,
-)
+from party.forecast.model import NO_LINE, ByPaillier, ByTransfers, Forecast, Line, Sizes, forecast, guess_rules
+from party.forecast.speed import PaillierSpeed, TransferSpeed, calibrate, calibrate_transfers
 from party.show.costs import forecast_text, supposed_line
 from protocols.counting.plaintext import PlaintextEngine
 from protocols.errors import InputError
@@ -33,6 +19,7 @@ from protocols.learning.id3 import HybridId3
 from protocols.role import run_alone
 from protocols.tables import Attribute, joint_schema
 from protocols.terms import ALL, Impurity, Learner, Method, MiningTerms, Reveal, RuleTerms, Terms
+from protocols.two_party.bounds import most_counts, room_for_levels
 from tests.support.cases import correlated
 from tests.support.examples import few
 from tests.support.joint_itemsets import RuleCase, rule_terms

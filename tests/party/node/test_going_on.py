@@ -14,7 +14,6 @@ import pytest
 
 from party.errors import PausedError, PeerCancelledError, PeerPausedError, RunCancelledError
 from party.files import locked_folder
-from party.forecast.model import most_counts
 from party.models.any_file import KeptModel
 from party.node import runs
 from party.node.players import Host
@@ -41,6 +40,7 @@ from protocols.noise.both import TreeNoise
 from protocols.oblivious.extension import Chooser
 from protocols.role import Fact, Message, Part
 from protocols.terms import Impurity, Learner, Method, Reveal, RuleTerms, Terms
+from protocols.two_party.bounds import most_counts
 from protocols.two_party.noise import tree_noise_of
 from tests.support import sessions as played
 from tests.support.channels import memory_channels

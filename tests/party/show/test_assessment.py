@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from party.forecast.model import Forecast, room_for_levels
+from party.forecast.model import Forecast
 from party.node.check import Assessment, Past
 from party.records.releases import Earlier
 from party.records.tally import Revealed
@@ -41,6 +41,7 @@ from protocols.role import run_pair
 from protocols.secret_tree.bits import Allowance, Follows
 from protocols.secret_tree.held_out import Scores, noise_of_table
 from protocols.terms import ALL, HALF, Counting, Impurity, Leaves, Method, Reveal, Splits, Terms
+from protocols.two_party.bounds import room_for_levels
 from protocols.two_party.power import Seen, SeenTogether, seen_as_agreed, seen_of_alike
 from tests.support.cases import correlated
 from tests.support.parties import Case, make_local, make_roles, make_terms
