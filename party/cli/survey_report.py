@@ -26,7 +26,7 @@ from protocols.association.audit import audit_operators
 from protocols.association.findings import measure_transactions
 from protocols.association.rules import MinedRules, mine_rules
 from protocols.errors import InputError
-from protocols.learning.naive_bayes import Model
+from protocols.learning.model import Model
 from protocols.privacy.chernoff import DEFAULT_GOAL, Goal
 from protocols.privacy.findings import measure_design
 from protocols.survey.inference import RuleSet, association_sets

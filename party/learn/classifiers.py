@@ -26,7 +26,8 @@ from party.settings.survey import Questionnaire
 from party.show.tree import tree_lines
 from party.survey.table import SURE, clearness
 from protocols.errors import InputError
-from protocols.learning.naive_bayes import Model, NaiveBayes
+from protocols.learning.model import Model
+from protocols.learning.naive_bayes import NaiveBayes
 from protocols.learning.tree import Tree
 from protocols.randomized_response.design import Design
 from protocols.survey.mining import Accuracy, estimate_accuracy, grow_tree, learn_naive_bayes, prune_tree, split_doubts

@@ -8,7 +8,8 @@ from party.models import bayes_file, itemset_file, tree_file
 from party.models.strict_json import ModelError, model_bytes, parsed, read_format
 from protocols.association.joint import JointItemsets
 from protocols.errors import InputError
-from protocols.learning.naive_bayes import Model, NaiveBayes
+from protocols.learning.model import Model
+from protocols.learning.naive_bayes import NaiveBayes
 from protocols.learning.tree import Tree
 
 _LONG = 6

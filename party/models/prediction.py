@@ -22,7 +22,7 @@ from party.data.texts import COMMA, POINT, plain_text
 from party.errors import DataError
 from party.names import printable
 from protocols.errors import InputError
-from protocols.learning.naive_bayes import Model, gives_shares, rarer_class
+from protocols.learning.model import Model, gives_shares, rarer_class
 from protocols.learning.quality import ScoreTable, score_table
 from protocols.learning.tree import NO_COUNTS
 from protocols.tables import Attribute, Floats, Rows

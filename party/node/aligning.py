@@ -21,7 +21,7 @@ from party.settings.party import AlignmentBounds, PartyConfig
 from protocols.errors import DisagreementError, InputError
 from protocols.facts import AlignmentFact
 from protocols.jobs import Align, Crosstab, Job, Predict, PredictionTerms, Train
-from protocols.learning.naive_bayes import Model
+from protocols.learning.model import Model
 from protocols.role import Fact
 from protocols.tables import Index
 from protocols.terms import KEY_FLOOR

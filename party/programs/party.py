@@ -45,7 +45,7 @@ from party.transport.channel import PagedChannel
 from party.transport.grpc.server import NodeServer
 from protocols.errors import InputError
 from protocols.jobs import Job
-from protocols.learning.naive_bayes import Model
+from protocols.learning.model import Model
 from protocols.terms import KEY_FLOOR, USUAL_KEY_BITS
 
 Place = Path | str

@@ -11,7 +11,7 @@ from party.records.json_codec import to_json
 from party.records.tally import Revealed
 from party.settings.party import Acceptance
 from party.show.document import counted
-from protocols.learning.naive_bayes import Model
+from protocols.learning.model import Model
 from protocols.learning.tree import Tree
 from protocols.learning.whole import GINI_BITS
 from protocols.noise.accounting import Spending, TreeSpending, delta_of

@@ -5,7 +5,7 @@ from math import floor
 
 from party.names import printable
 from party.show.document import Grid, ScreenColumn, headed
-from protocols.learning.naive_bayes import Model, beats_in_training, only_class, training_table
+from protocols.learning.model import Model, beats_in_training, only_class, training_table
 from protocols.learning.quality import CurvePoint, Figure, ScoreTable
 from protocols.learning.tree import TENTHS, Split, Tree, leaves_below
 

@@ -15,7 +15,7 @@ from party.show.page.drawings import Interval, intervals_svg
 from party.show.privacy_short import reading_json
 from party.show.quality import figure_text
 from protocols.kinds import kinds_of
-from protocols.learning.naive_bayes import beats_commonest
+from protocols.learning.model import beats_commonest
 from protocols.learning.quality import Figure, ScoreTable
 from protocols.terms import Leaves, Terms
 

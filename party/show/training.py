@@ -22,7 +22,7 @@ from party.show.privacy_short import own_odds, reading_json, reading_line
 from party.show.progress import WORDS
 from party.show.quality import OPENED, quality_json, quality_lines, ranking_json, score_grids, worth_json, worth_lines
 from party.show.tree import pure_leaves
-from protocols.learning.naive_bayes import commonest_share
+from protocols.learning.model import commonest_share
 from protocols.learning.tree import Tree
 from protocols.noise.accounting import delta_of
 from protocols.privacy.attack import Disclosure

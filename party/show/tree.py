@@ -8,7 +8,8 @@ import numpy as np
 from party.models.tree_file import number_of, references
 from party.names import printable
 from party.show.document import Grid, ReportPart, ScreenColumn, counted
-from protocols.learning.naive_bayes import Model, NaiveBayes
+from protocols.learning.model import Model
+from protocols.learning.naive_bayes import NaiveBayes
 from protocols.learning.tree import TENTHS, Leaf, Node, Split, Tree
 from protocols.tables import ROOT, Expression, Floats
 from protocols.terms import Growth, Impurity, Leaves, Terms

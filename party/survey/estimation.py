@@ -13,7 +13,7 @@ from itertools import count
 from party.names import suggestion
 from party.settings.survey import Questionnaire
 from protocols.errors import InputError
-from protocols.learning.naive_bayes import Model
+from protocols.learning.model import Model
 from protocols.privacy.attack import Disclosure, disclosure, likely_disclosure, read_rows
 from protocols.privacy.entry import entry_of
 from protocols.privacy.single_entry import given_away

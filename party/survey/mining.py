@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from party.survey.table import check_signal
 from protocols.errors import InputError
-from protocols.learning.naive_bayes import Model, beats_guessing
+from protocols.learning.model import Model, beats_guessing
 from protocols.learning.tree import Leaf, Split, Tree, majority
 from protocols.randomness import public_order
 from protocols.survey.mining import Accuracy, estimate_accuracy, grow_tree, learn_naive_bayes, prune_tree, split_doubts

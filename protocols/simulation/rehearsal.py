@@ -13,7 +13,7 @@ import numpy as np
 
 from protocols.counting.rows import View, make_view
 from protocols.errors import InputError
-from protocols.learning.naive_bayes import gives_shares
+from protocols.learning.model import gives_shares
 from protocols.learning.quality import ScoreTable, score_table
 from protocols.learning.tree import Tree, assembled
 from protocols.randomized_response.related_question import disguise

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from protocols.errors import InputError, PeerError
 from protocols.facts import AnsweringFact, AnswersFact, AskedRow
 from protocols.jobs import PredictionTerms, Receiver
-from protocols.learning.naive_bayes import Model
+from protocols.learning.model import Model
 from protocols.learning.routes import RowOutcome
 from protocols.messages import RowsAsked, RowsShare
 from protocols.oblivious.extension import TREE_DEPTH, set_up

@@ -23,7 +23,8 @@ from protocols.counts import Correct, CountEngine, Query
 from protocols.errors import InputError
 from protocols.learning.id3 import HybridId3
 from protocols.learning.merit import Ranking
-from protocols.learning.naive_bayes import Model, NaiveBayes, bayes_of_counts, beats_commonest, beats_when_tested
+from protocols.learning.model import Model, beats_commonest, beats_when_tested
+from protocols.learning.naive_bayes import NaiveBayes, bayes_of_counts
 from protocols.learning.tree import Tree
 from protocols.noise.both import EXACT, BothNoises, Noises, RefinedCounts
 from protocols.noise.geometric import most_variance

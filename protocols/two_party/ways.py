@@ -33,7 +33,8 @@ from itertools import combinations
 import numpy as np
 
 from protocols.errors import DeviationError, InputError, PeerError
-from protocols.learning.naive_bayes import Model, NaiveBayes
+from protocols.learning.model import Model
+from protocols.learning.naive_bayes import NaiveBayes
 from protocols.learning.routes import Contest, Routes, RowOutcome
 from protocols.learning.tree import Tree
 from protocols.messages import RowShares

@@ -15,7 +15,8 @@ from party.wire.codec import encode
 from protocols.ciphers.paillier.cipher import PaillierKeyHolder
 from protocols.ciphers.paillier.keys import PrivateKey
 from protocols.jobs import PredictionTerms, Receiver
-from protocols.learning.naive_bayes import Model, NaiveBayes
+from protocols.learning.model import Model
+from protocols.learning.naive_bayes import NaiveBayes
 from protocols.learning.routes import Routes
 from protocols.learning.tree import Leaf, Node, Split, Tree
 from protocols.role import Transcript, run_pair

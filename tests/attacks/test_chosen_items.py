@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from party.node.players import Predicted
 from party.records.predictions import PredictionEntries
-from protocols.learning.naive_bayes import Model
+from protocols.learning.model import Model
 from protocols.learning.tree import Leaf, Split, Tree
 from protocols.role import run_pair
 from protocols.tables import Codes, Expression, Term

@@ -17,7 +17,8 @@ from party.survey.web.databases import open_store
 from party.survey.web.description import survey_digest
 from party.survey.web.round_two import model_numbers
 from party.survey.web.store import AnswerStore, BitCount, code_digest
-from protocols.learning.naive_bayes import Model, NaiveBayes, bayes_of_counts
+from protocols.learning.model import Model
+from protocols.learning.naive_bayes import NaiveBayes, bayes_of_counts
 from protocols.learning.tree import Leaf, Node, Split, Tree
 from protocols.survey.responses import survey_schema
 from protocols.tables import Schema

@@ -20,7 +20,8 @@ from party.transport.channel import PagedChannel
 from protocols.errors import DisagreementError
 from protocols.facts import Way
 from protocols.jobs import Job, Predict, PredictionTerms, Receiver
-from protocols.learning.naive_bayes import Model, bayes_of_counts
+from protocols.learning.model import Model
+from protocols.learning.naive_bayes import bayes_of_counts
 from protocols.learning.tree import Leaf, Split, Tree
 from protocols.role import Message
 from protocols.tables import Attribute, Schema

@@ -15,7 +15,8 @@ import numpy as np
 from party.models.exports.readings import CellReading, Exported, Range, RuleList, double_below, readings_of
 from party.names import printable
 from protocols.errors import InputError
-from protocols.learning.naive_bayes import GRAIN, NaiveBayes, gives_shares, grains
+from protocols.learning.model import gives_shares
+from protocols.learning.naive_bayes import GRAIN, NaiveBayes, grains
 from protocols.learning.tree import Leaf, Split, Tree, label_of_node, shares_of
 from protocols.tables import Expression
 

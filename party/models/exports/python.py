@@ -10,7 +10,8 @@ from typing import Any
 from party.models.exports import scored
 from party.models.exports.readings import Exported, RuleList, missing_marks
 from party.models.tree_file import references
-from protocols.learning.naive_bayes import NaiveBayes, gives_shares
+from protocols.learning.model import gives_shares
+from protocols.learning.naive_bayes import NaiveBayes
 from protocols.learning.tree import Split, Tree, label_of_node, shares_of
 from protocols.tables import Attribute
 

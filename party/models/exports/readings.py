@@ -13,7 +13,7 @@ from party.data.texts import plain_text
 from party.models.tree_file import references
 from protocols.association.joint import JointItemsets, item_name, items_of
 from protocols.errors import InputError
-from protocols.learning.naive_bayes import Model
+from protocols.learning.model import Model
 from protocols.tables import YES_OR_NO, Attribute, Term
 
 SUREST = Fraction(4, 5)

@@ -71,7 +71,8 @@ from party.show.tree import bayes_parts, counts_line, pure_leaves, pure_lines, t
 from protocols.association.joint import JointItemsets
 from protocols.errors import InputError
 from protocols.learning.impurity import importances, informations
-from protocols.learning.naive_bayes import NaiveBayes, beats_commonest, beats_when_tested, commonest_share
+from protocols.learning.model import beats_commonest, beats_when_tested, commonest_share
+from protocols.learning.naive_bayes import NaiveBayes
 from protocols.learning.tree import TENTHS, Tree
 from protocols.secret_tree.bits import Follows
 from protocols.secret_tree.held_out import NO_TENTH

@@ -28,7 +28,7 @@ from party.survey.estimation import AnswerFile, ColumnShares, EstimateOptions, F
 from protocols.association.audit import OperatorAudit
 from protocols.association.findings import TransactionFindings
 from protocols.association.transactions import Randomized
-from protocols.learning.naive_bayes import Model
+from protocols.learning.model import Model
 from protocols.learning.tree import Tree
 from protocols.privacy.attack import Disclosure
 from protocols.privacy.audit import AuditResult

@@ -22,7 +22,8 @@ from party.survey.mining import hold_out
 from party.survey.web.description import survey_digest, whole_numbers
 from party.survey.web.store import BitCount, PublishedModel, response_codes
 from protocols.errors import InputError
-from protocols.learning.naive_bayes import Model, NaiveBayes, grains
+from protocols.learning.model import Model
+from protocols.learning.naive_bayes import NaiveBayes, grains
 from protocols.learning.tree import Leaf
 from protocols.randomness import canonical
 from protocols.survey.mining import Accuracy, BitDesign, accuracy_by_bits, personal_accuracy, tested_group

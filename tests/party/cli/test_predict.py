@@ -15,7 +15,7 @@ import pytest
 from party.data import read_frame
 from party.data.writer import write_table
 from party.models.any_file import model_json
-from protocols.learning.naive_bayes import Model
+from protocols.learning.model import Model
 from protocols.secret_tree.tenths import with_tenths
 from protocols.tables import Codes
 from protocols.terms import Growth, Leaves

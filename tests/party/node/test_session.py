@@ -28,7 +28,7 @@ from party.settings.party import PartyConfig, read_party_config
 from party.transport.channel import PagedChannel, Watchers, drive
 from protocols.errors import NotApprovedError, PeerError
 from protocols.jobs import Job, Predict, PredictionTerms, Receiver, Train
-from protocols.learning.naive_bayes import Model
+from protocols.learning.model import Model
 from protocols.messages import ModelDigest, Verdict
 from protocols.randomness import keyed_digest
 from protocols.role import Message, Phase, Progress, Role, exchange

@@ -27,7 +27,8 @@ from party.show.document import Branches, CutLines, Grid, Pairs, ScreenColumn, S
 from party.show.prediction import other_model_lines
 from party.show.quality import quality_lines, score_grids, worth_lines
 from party.show.tree import MARK, PureLeaves, counts_line, pure_leaves, pure_lines, to_dot, tree_lines
-from protocols.learning.naive_bayes import NaiveBayes, beats_when_tested
+from protocols.learning.model import beats_when_tested
+from protocols.learning.naive_bayes import NaiveBayes
 from protocols.learning.quality import ScoreTable
 from protocols.learning.tree import Leaf, Split, Tree, assembled
 from protocols.secret_tree.held_out import Scores, noise_of_table

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from protocols.errors import DeviationError, DisagreementError, InputError, PeerError
 from protocols.jobs import PredictionTerms, Receiver
-from protocols.learning.naive_bayes import Model
+from protocols.learning.model import Model
 from protocols.learning.routes import Contest, Routes
 from protocols.learning.tree import Tree
 from protocols.messages import (
