@@ -241,7 +241,7 @@ def _grouped(column: Column, treatment: ColumnTreatment, labels: _Labels, classe
     apart = merged_labels(frequency, treatment.smallest_value, MAX_DOMAIN).labels | {OTHER, MISSING}
     named = [text for text in frequency if text not in apart]
     if any(_OR in text for text in named):
-        raise column.error(f"a value holds {_OR!r}, by which the names of a group are told apart: write it otherwise")
+        raise column.error(f"a value holds {_OR!r}, which separates the names of a group: write it otherwise")
     others = [text for text in frequency if text in apart - {MISSING}]
     places = {text: place for place, text in enumerate(cells.texts)}
     counts = _class_counts(column, cells.codes, len(places), classes)

@@ -36,7 +36,7 @@ plain = ["age", "sex"]     # columns that are not sensitive, sent as they are
 # The domain of every column, known before there are data:
 #   values      all that a cell can be
 #   bins        edges: [25, 45] makes "<= 25", "(25, 45]" and "> 45"
-#   missing     "left out": who gives no answer is seen to give none, and is left out of the counts that need it;
+#   missing     "left out": a missing answer is seen to be missing, and is left out of the counts that need it;
 #               "refuse"; "value": no answer is an answer like any other, named "missing"; or one of the values
 [columns.age]
 bins = [25, 45]

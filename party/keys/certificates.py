@@ -239,7 +239,7 @@ def parse_certificate(data: bytes, what: str) -> x509.Certificate:
     """Read one certificate in PEM."""
     if b"PRIVATE KEY-----" in data:
         raise IdentityError(
-            f"{what} holds a private key, which its owner alone may have: name cert.pem instead; if the key has left "
+            f"{what} holds a private key, which only its owner may have: name cert.pem instead; if the key has left "
             "its owner's machine, make a new party there"
         )
     try:

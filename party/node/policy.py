@@ -192,7 +192,7 @@ def first_objection(agree: Acceptance, terms: Terms) -> Objection | None:
     unwelcome = next((_unwelcome(*each) for each in asked), None)
     if terms.epsilon is None and unwelcome is not None and unwelcome.field == "noise":
         way = f'{cures["noise"]}, or epsilon = "any" under [agree]'
-        bound = "our [agree] epsilon, which is a number, bounds runs with noise alone"
+        bound = "our [agree] epsilon, which is a number, allows only runs with noise"
         unwelcome = Objection("noise", f"the job has no noise, and {bound}{way}")
     return unwelcome or _sets_objection(agree, terms) or _counts_objection(agree, terms)
 
@@ -263,7 +263,7 @@ _NO_EXACT_TABLE = (
     "from exact counts the peer can work out records of ours: ask for noise, or allow it by [agree] exact_counts = true"
 )
 _NO_EPSILON = (
-    'our [agree] epsilon is "any", and noise protects only as far as that bounds it: write the most that all runs over '
+    'our [agree] epsilon is "any", and noise protects nobody without a bound: write the most that all runs over '
     'the data set may spend, such as epsilon = "1"'
 )
 _NO_ANSWERS = (

@@ -98,8 +98,8 @@ def read_name(text: str) -> str:
     name = " ".join(text.split())
     if len(name) > MOST_NAME or not _NAME.fullmatch(_without_accents(name, "NFD")):
         raise InputError(
-            f"the name of who decides must have 1 to {MOST_NAME} characters: letters from A to Z (with accents or "
-            "not), blanks, hyphens, apostrophes and full stops alone: write it so"
+            f"the name of the person who decides must have 1 to {MOST_NAME} characters: letters from A to Z (with "
+            "accents or not), blanks, hyphens, apostrophes and full stops: write it so"
         )
     return name
 

@@ -37,7 +37,7 @@ _CURES = {
     "Expected newline or end of document": 'write one key to a line, and texts and shares such as "1/5" in quotes',
     "Cannot overwrite a value": "this key stands there already: keep one",
     "Cannot declare": "put all keys of one table under its first heading, and end each heading by ]",
-    "Unclosed array": "part what it holds by commas, end it by ], and name only days that there are",
+    "Unclosed array": "separate what it holds by commas, end it by ], and name only days that there are",
 }
 """What people mean where the reader of TOML stops, by how its error begins."""
 
@@ -171,7 +171,7 @@ class Section:
                 )
             if keys is not None and key in gone:
                 way = f"take the line out, or run `cotally upgrade {path.parent}`"
-                raise self.error(key, f"is a setting no more, {way}: {gone[key]}")
+                raise self.error(key, f"is no longer a setting, {way}: {gone[key]}")
             if keys is not None and key not in keys:
                 raise self.error(key, "unknown key" + suggestion(key, keys))
 

@@ -70,7 +70,7 @@ def held_out_lines(run: Assessment) -> list[str]:
     noise, sample = wrong / run.tests, _spread(run.tests)
     error = hypot(noise, sample)
     by = f"noise {noise:.3f}, chance in whom it is {sample:.3f}" if noise else "by chance in whom it is"
-    said = f"Held out: {run.tests:,} people, who let accuracy be known to ±{error:.3f} or better (standard error, {by})"
+    said = f"Held out: {run.tests:,} people: they show accuracy to ±{error:.3f} or better (standard error, {by})"
     if (of_auc := _auc_error(run, wrong)) is not None:
         said += f", AUC to about ±{of_auc:.3f}{'' if run.rarest else ', or less well if one class is rare'}"
     said += "."

@@ -35,7 +35,7 @@ def drafted_lines(folder: Path) -> list[str]:
 
 def links_line(number: int, path: Path) -> str:
     return (
-        f"{number:,} links are in {path}, for the one who sends them out alone: only their digests are kept here. "
+        f"{number:,} links are in {path}: give it only to the person who sends them. Only their digests are kept here. "
         "Each is for one person, whose later answer takes the place of an earlier one until the survey closes."
     )
 

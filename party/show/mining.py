@@ -106,7 +106,7 @@ def finding_lines(finding: Finding, asked: EstimateOptions) -> Iterator[str]:
 def difference_lines(findings: Sequence[Finding], others: Sequence[Finding], asked: EstimateOptions) -> Iterator[str]:
     if not others:
         return
-    yield "Differences from the other respondents' shares, where who answers how is chance:"
+    yield "Differences from the other respondents' shares, as if all were drawn at random:"
     for own, other in zip(findings, others, strict=True):
         gap = float(own.estimate.proportion - other.estimate.proportion)
         error = hypot(own.estimate.proportion_error, other.estimate.proportion_error)

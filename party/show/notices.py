@@ -95,7 +95,7 @@ def _texts(different: int, kind: str) -> str:
 def _merged(kept: int, others: int, records: int, rare: int, smallest: int, share: int) -> str:
     given_up = ""
     if share >= LOUD:
-        more = 'let max_values be more, or write group = "class" where the class is ours'
+        more = 'raise max_values, or write group = "class" where the class is ours'
         cure = "merge values in the file, or list it under ignore" if rare == others else more
         given_up = f": WARNING, {share}% of the column is given up; {cure}"
     if rare == others:

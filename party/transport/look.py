@@ -40,7 +40,7 @@ def resolve(host: str, port: int) -> tuple[str, ...]:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
         raise ConfigError(
-            f"the name {host} leads nowhere: compare it with the peer's, or ask who keeps DNS here"
+            f"the name {host} leads nowhere: compare it with the peer's, or ask the administrator of your DNS"
         ) from None
     return tuple(dict.fromkeys(str(place[4][0]) for place in found))
 

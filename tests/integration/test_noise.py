@@ -29,7 +29,7 @@ def test_a_run_with_noise_says_what_it_bounds_and_is_refused_when_epsilon_is_spe
         ended = finish(alice)
     for each in refused:
         assert_one_error(each, 5, "the parties differ on 'noise'", "has spent that of its data set")
-    assert "the job has no noise, and our [agree] epsilon, which is a number, bounds runs with noise alone" in ended.err
+    assert "the job has no noise, and our [agree] epsilon, which is a number, allows only runs with noise" in ended.err
     spent = (
         "our [agree] epsilon allows 25 over the life of a data set: 20 spent before (by 1) and 10 for this run make 30"
     )

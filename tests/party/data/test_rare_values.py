@@ -23,7 +23,7 @@ from party.show.notices import notice_text
 from tests.support.examples import at_most
 
 GIVEN_UP = (
-    ': WARNING, {}% of the column is given up; let max_values be more, or write group = "class" where the class is ours'
+    ': WARNING, {}% of the column is given up; raise max_values, or write group = "class" where the class is ours'
 )
 
 

@@ -201,8 +201,8 @@ CERTIFICATES: dict[str, tuple[bytes, str]] = {
         certificate(OTHER, others=(x509.RFC822Name("a@example.org"),), signs_others=False),
         NO_HOST,
     ),
-    "a private key beside it": (certificate(OTHER) + key_pem(OTHER), "holds a private key, which its owner alone may"),
-    "a private key": (key_pem(OTHER), "holds a private key, which its owner alone may have: name cert.pem instead"),
+    "a private key beside it": (certificate(OTHER) + key_pem(OTHER), "holds a private key, which only its owner may"),
+    "a private key": (key_pem(OTHER), "holds a private key, which only its owner may have: name cert.pem instead"),
     "another's signature": (
         certificate(OTHER, signer=ec.generate_private_key(ec.SECP256R1())),
         "not signed by its own key",

@@ -570,7 +570,7 @@ def test_a_name_that_looks_like_one_that_has_signed_is_no_other_person(tmp_path:
         with pytest.raises(InputError, match=r"Ali Nilo has approved job .* already, and counts once"):
             sign(sessions, spelling)
     for name in OTHER:
-        with pytest.raises(InputError, match=r"the name of who decides must have 1 to 100 .* letters from A to Z"):
+        with pytest.raises(InputError, match=r"the person who decides must have 1 to 100 .* letters from A to Z"):
             sign(sessions, name)
     assert_waits(sessions)
     with pytest.raises(InputError, match="no job of the name 00 was proposed here"):

@@ -288,7 +288,7 @@ def test_settings_jobs_and_models_of_a_release_are_read_after_it(tmp_path: Path,
             assert cotally_here("show", model).code == 0
     for path in folder.glob("*job.toml"):
         ended = cotally_here("check", folder, path)
-        assert "is a setting no more" not in ended.err
+        assert "is no longer a setting" not in ended.err
         assert "has been released with" in ended.err
 
 

@@ -100,7 +100,7 @@ def test_before_a_run_the_error_is_said_that_its_accuracy_will_have_at_most(
 
     assert run_json(run)["accuracy_error"] == pytest.approx(error(tests))
     (said,) = [line for line in run_lines(run, TOLD, agree) if line.startswith("Held out: ")]
-    assert f"{tests:,} people, who let accuracy be known to ±{error(tests):.3f} or better" in said
+    assert f"{tests:,} people: they show accuracy to ±{error(tests):.3f} or better" in said
     assert ("Next: " in said) == (error(tests) > 0.03)
     if found := re.search(r"hold out ([\d,]+) \(", said):
         assert error(int(found[1].replace(",", ""))) == pytest.approx(0.03, rel=0.002)
