@@ -6,7 +6,6 @@ from datetime import datetime
 from decimal import Decimal
 from fractions import Fraction
 from math import sqrt
-from typing import Final
 
 from party.association.mining import ResultColumns, RuleThreshold, rules_of, sets_of
 from party.models.any_file import KeptResult
@@ -18,7 +17,7 @@ from party.records.json_codec import to_json
 from party.records.ledger import date_text
 from party.records.run_file import TrainReport
 from party.records.tally import Dealings
-from party.settings.job import unused_terms
+from party.settings.job import is_off, unused_terms
 from party.settings.party import Acceptance
 from party.show.assessment import (
     SOLVED,
@@ -453,12 +452,8 @@ def _terms_text(terms: Terms) -> str:
     rules = content.pop("rules") or {}
     named = {name: value for name, value in content.items() if name not in unused} | rules
     named |= {"omega": "all"} if terms.ranks and terms.omega is ALL else {}
-    used = {name: value if isinstance(value, list) else [value] for name, value in named.items() if value not in _OFF}
+    used = {name: value if isinstance(value, list) else [value] for name, value in named.items() if not is_off(value)}
     return printable(", ".join(f"{name} {' '.join(map(str, value))}" for name, value in used.items()))
-
-
-_OFF: Final[tuple[object, ...]] = (None, [], "0")
-"""What a term has that is not used: no limit, nothing listed, a share of nothing."""
 
 
 def _worth(finished: Finished) -> _Rows:
