@@ -68,7 +68,7 @@ class ListRules:
 
     dataset: str
     bounds: AlignmentBounds
-    pages: PeerEntries
+    entries: PeerEntries
     rows: bool = False
     look: IdLook = NO_LOOK
     judge_least: Callable[[int], Objection | None] = lambda _: None
@@ -87,7 +87,7 @@ class ListRules:
             return Objection("id list", f"the peer brings {yours:,} ids, our [agree] most_ids allows {most:,}")
         past = self._past()
         known = any(each.lists == lists for each in past)
-        if not known and not self.rows and any(noted(self.pages.ledger.entries(), RunEntry, self.dataset)):
+        if not known and not self.rows and any(noted(self.entries.ledger.entries(), RunEntry, self.dataset)):
             return Objection(
                 "id list",
                 f"data set {self.dataset!r} already has a run over other people; comparing both results could expose "
@@ -144,10 +144,10 @@ class ListRules:
     def note(self, fact: Fact) -> None:
         """Put on record what is learned."""
         if isinstance(fact, AlignmentFact):
-            note_alignment(self.pages, self.dataset, fact, rows=self.rows)
+            note_alignment(self.entries, self.dataset, fact, rows=self.rows)
 
     def _past(self) -> list[AlignmentEntry]:
-        return past_alignments(self.pages.ledger.entries(), self.dataset, rows=self.rows)
+        return past_alignments(self.entries.ledger.entries(), self.dataset, rows=self.rows)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -71,7 +71,7 @@ class Approvals:
 
     local: PartyInputs
     config: PartyConfig
-    pages: PeerEntries
+    entries: PeerEntries
     offers: Offers
     is_good: IsGood
     initiates: bool
@@ -87,13 +87,13 @@ class Approvals:
         finally:
             if self._new is not None:
                 said, would = self._new
-                self.pages.write(replace(said, reveals=would()))
+                self.entries.write(replace(said, reveals=would()))
 
     def note_end(self) -> None:
         """Note of the job that people have approved that it has run to its end."""
         said = ProposedRunEntry(self.local.dataset, self._allowed or b"")
-        if self._allowed is not None and said not in self.pages.noted(ProposedRunEntry, self.local.dataset):
-            self.pages.write(said)
+        if self._allowed is not None and said not in self.entries.noted(ProposedRunEntry, self.local.dataset):
+            self.entries.write(said)
 
     def judge_job(self, job: Job) -> Objection | None:
         """Object to a job that people must approve and have not, and keep it for them."""
@@ -106,7 +106,8 @@ class Approvals:
     def judge_tables(self, what: str, theirs: bytes, would: WouldReveal | None = None) -> Objection | None:
         """Object to another table or list of the peer's, by its commitment, than the approved job began with.
 
-        And to another table of ours than was approved: `local` may have been read again since the job was judged.
+        And to another table of ours than was approved: `local` may have been read again since the job was judged. What
+        the job begins with is put on record.
         `would` is what the job would reveal with theirs, where the peer's columns are known.
         """
         if self._asked is None:
@@ -115,7 +116,7 @@ class Approvals:
         if flaw is not None:
             return flaw
         proposal = self._digest(self._asked)
-        begun = self.pages.noted(ProposedTableEntry, self.local.dataset)
+        begun = self.entries.noted(ProposedTableEntry, self.local.dataset)
         known = [each.theirs for each in begun if (each.proposal, each.what) == (proposal, what)]
         other = None if theirs in known or not known else what
         if would is not None and other is None and would.passes(self._found()[proposal].said.reveals):
@@ -123,7 +124,7 @@ class Approvals:
         if other is not None:
             flaw = self._judge(self._asked, other, canonical(theirs, would.amount if would else b""), would)
         if flaw is None and not known:
-            self.pages.write(ProposedTableEntry(self.local.dataset, proposal, what, theirs))
+            self.entries.write(ProposedTableEntry(self.local.dataset, proposal, what, theirs))
         return flaw
 
     def judge_agreed(self, agreed: Agreement | Crossed, local: PartyInputs) -> Objection | None:
@@ -144,7 +145,7 @@ class Approvals:
         return self.judge_tables("list", _OUR_LIST)
 
     def _found(self) -> dict[bytes, Proposal]:
-        return {each.said.proposal: each for each in proposals(self.pages.ledger.entries(), self.is_good)}
+        return {each.said.proposal: each for each in proposals(self.entries.ledger.entries(), self.is_good)}
 
     def _judge(
         self, job: Job, other: str | None = None, theirs: bytes = b"", would: WouldReveal | None = None
@@ -154,7 +155,7 @@ class Approvals:
         if proposal is None and self._is_full([*found.values()], by_peer=not self.initiates or other is not None):
             return Objection(
                 "approval",
-                f"{MOST_WAITING} jobs of {self.pages.peer.name} wait, so no other is kept: decide about these "
+                f"{MOST_WAITING} jobs of {self.entries.peer.name} wait, so no other is kept: decide about these "
                 f"(`cotally status {self.config.folder}`)",
             )
         if proposal is None:
@@ -163,7 +164,7 @@ class Approvals:
                 self.local.dataset, digest, content, self.initiates, records, would or WouldReveal(), other
             )
             self._new = said, partial(self._would_reveal, job) if would is None else lambda: would
-            proposal = Proposal(said, self.pages.peer, self.pages.date())
+            proposal = Proposal(said, self.entries.peer, self.entries.date())
         self._allowed = digest
         return self._objection(proposal)
 
@@ -175,7 +176,7 @@ class Approvals:
             )
         if not proposal.waits(approvals):
             return None
-        peer = self.pages.peer.name
+        peer = self.entries.peer.name
         by = "we propose" if self.initiates else f"{peer} proposes"
         more = f" (more than was signed, by {peer}'s columns)" if proposal.said.other == "columns" else ""
         needed = proposal.still_needed(approvals)
@@ -208,13 +209,13 @@ class Approvals:
 
     def _is_full(self, found: list[Proposal], *, by_peer: bool) -> bool:
         """Return whether as many wait as a peer may cause: by jobs, or by other tables and lists to a job of ours."""
-        peer, approvals = self.pages.peer, self.config.agree.approvals
+        peer, approvals = self.entries.peer, self.config.agree.approvals
         caused = (each for each in found if each.peer == peer and (not each.said.ours or each.said.other is not None))
         return by_peer and sum(each.waits(approvals) for each in caused) >= MOST_WAITING
 
     def _digest(self, job: Job, other: str | None = None, theirs: bytes = b"") -> bytes:
         """Return what people sign: a digest of all that must be the same for their decision to hold."""
-        local, peer = self.local, self.pages.peer
+        local, peer = self.local, self.entries.peer
         names = [attribute.name for attribute in local.table.attributes]
         groups = sorted(sorted(names[column] for column in group) for group in local.groups)
         same = [peer.name, peer.fingerprint, local.dataset, self.initiates, job_content(job), groups, other]

@@ -148,9 +148,9 @@ class Session:
     show_heads: Callable[[], None]
 
     @property
-    def pages(self) -> PeerEntries:
+    def entries(self) -> PeerEntries:
         """Our ledger's entries about the peer."""
-        return self.runs.pages
+        return self.runs.entries
 
     @property
     def policy(self) -> Policy:
@@ -210,32 +210,32 @@ def _train(terms: Terms, opening: Opening, session: Session) -> Trained | FoundR
         flaw = changed or session.account.judge(agreed)
         return flaw or session.approvals.judge_agreed(agreed, local)
 
-    note_columns(session.pages, local)
+    note_columns(session.entries, local)
     agreed = drive(agree_on_training(local, terms, channel.peer, opening.nonces, judge), channel, session.watching())
     read = local.disclosed(agreed.own_design) if agreed.own_design.sizes else None
     session.host.on_agreed(agreed, session.runs.resumed, read)
-    pages = _opened_pages(agreed, session)
+    entries = _opened_entries(agreed, session)
     session.show_heads()  # so that who loses all of this run is found out by the peer
     kept = session.runs.enter(opening.job, _contents(local, agreed), opening.nonces)
     if terms.hides_counts:
-        known = recorded_answers(session.pages.ledger.entries(), session.pages.peer, local, agreed)
+        known = recorded_answers(session.entries.ledger.entries(), session.entries.peer, local, agreed)
         kept = replace(known, kept=kept)
 
     def save(item: Save) -> None:
         opened = terms.hides_counts and item.part is Part.ANSWERS
-        (pages.keep if opened else session.runs.save)(item)
+        (entries.keep if opened else session.runs.save)(item)
 
-    watch = Watchers(session.host.on_progress, pages.note, save)
+    watch = Watchers(session.host.on_progress, entries.note, save)
     keep = nothing if session.host.kept is None else session.host.kept.keep
     record, judge_copy = partial(memory.note, agreed), partial(memory.judge_copy, agreed)
     ended: Trained | FoundRules
     if terms.rules is None:
         outcome = drive(training_role(local, agreed, judge_copy, keep, record, kept), channel, watch)
         follows = deduced(local, agreed, outcome.tree) if terms.opens_tree else None
-        ended = Trained(pages.run, agreed, outcome, seen_as_agreed(local, agreed), read, follows)
+        ended = Trained(entries.run, agreed, outcome, seen_as_agreed(local, agreed), read, follows)
     else:
         found = drive(find_itemsets(local, agreed, judge_copy, keep, record, kept), channel, watch)
-        ended = FoundRules(pages.run, agreed, found, seen_as_agreed(local, agreed), read)
+        ended = FoundRules(entries.run, agreed, found, seen_as_agreed(local, agreed), read)
     if session.host.kept is not None:
         session.host.kept.publish()
     session.runs.done()
@@ -251,11 +251,11 @@ def _count(terms: CrosstabTerms, opening: Opening, session: Session) -> Tabulate
         flaw = memory.judge_crosstab(agreed) or session.account.judge_crosstab(agreed)
         return flaw or session.approvals.judge_agreed(agreed, local)
 
-    note_columns(session.pages, local.bringing_column(terms.column_of(initiates=initiates)))
+    note_columns(session.entries, local.bringing_column(terms.column_of(initiates=initiates)))
     role = agree_on_crosstab(local, terms, session.channel.peer, opening.nonces, initiates=initiates, judge=judge)
     agreed = drive(role, session.channel, session.watching())
     memory.note_crosstab(agreed)
-    entries = CrosstabEntries(session.pages, agreed)
+    entries = CrosstabEntries(session.entries, agreed)
     watch = Watchers(session.host.on_progress, entries.note, entries.save)
     return Tabulated(agreed, drive(count_crosstab(agreed, entries.recalled()), session.channel, watch))
 
@@ -285,7 +285,7 @@ def _aligned(
 ) -> Aligned:
     look = look_of(listed.records, listed.form)
     bounds, judge_tables = session.config.agree.alignments, session.approvals.judge_tables
-    rules = ListRules(listed.dataset, bounds, session.pages, rows, look, judge_least, judge_tables)
+    rules = ListRules(listed.dataset, bounds, session.entries, rows, look, judge_least, judge_tables)
     role = align(listed, session.channel.peer, opening.nonces, rules, count_only=count_only)
     try:
         return drive(role, session.channel, session.watching(rules.note))
@@ -322,14 +322,14 @@ def _with_common_rows(opening: Opening, session: Session, judge_least: Callable[
     return offer if aligned.rows is None else offer.only(aligned.rows)
 
 
-def _opened_pages(agreed: Agreement, session: Session) -> RunEntries:
+def _opened_entries(agreed: Agreement, session: Session) -> RunEntries:
     """Put on record what was agreed, before any of it leaves: of a new run, or of the one that goes on."""
     before = session.runs.resumed
     name = run_name(agreed.nonces).hex() if before is None else before.run
-    pages = RunEntries(session.pages, session.local, agreed, name)
+    entries = RunEntries(session.entries, session.local, agreed, name)
     if before is None:
-        pages.open()
-    return pages
+        entries.open()
+    return entries
 
 
 def _contents(local: PartyInputs, agreed: Agreement) -> bytes:
@@ -342,11 +342,12 @@ def _predict(terms: PredictionTerms, opening: Opening, session: Session) -> Pred
     """Classify the rows that both offer; the model fits, or there would be no agreement."""
     session.memory.note_peer(opening.job)
     local, account = session.local, session.account
-    pages = PredictionEntries(session.pages, local, terms, account.bounds.most_predictions, account.answers_left(terms))
+    most, left = account.bounds.most_predictions, account.answers_left(terms)
+    entries = PredictionEntries(session.entries, local, terms, most, left)
     ours = Receiver.INITIATOR if session.runs.initiator else Receiver.RESPONDER
     answers_none = terms.receiver is ours
-    offer = _with_common_rows(opening, session, (lambda _: None) if answers_none else pages.judge_least)
-    recall, peer = pages.recall(offer.shared.people), session.channel.peer
+    offer = _with_common_rows(opening, session, (lambda _: None) if answers_none else entries.judge_least)
+    recall, peer = entries.recall(offer.shared.people), session.channel.peer
     run = PredictionRun(local, offer.shared, terms, session.runs.initiator, peer, opening.nonces, recall)
-    answers = drive(predict_together(run), session.channel, session.watching(pages.note))
+    answers = drive(predict_together(run), session.channel, session.watching(entries.note))
     return Predicted(terms, offer, answers)

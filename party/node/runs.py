@@ -45,7 +45,7 @@ class SessionRuns:
     """The runs with one peer over one data set, as a session sees them; `asked` is what we propose, if we open it."""
 
     journal: Journal
-    pages: PeerEntries
+    entries: PeerEntries
     dataset: str
     asked: Job | None
     fresh: bool = False
@@ -61,7 +61,7 @@ class SessionRuns:
     def allowed(self) -> None:
         """Note that our job waits for nobody."""
         if self.asked is not None:
-            self.journal.forget(_waiting_name(self.pages.peer, self.dataset, self.asked))
+            self.journal.forget(_waiting_name(self.entries.peer, self.dataset, self.asked))
 
     def open_runs(self, job: Job) -> OpenRuns:
         """Return what we show the peer before a job begins."""
@@ -102,16 +102,16 @@ class SessionRuns:
             return None
         return Objection(
             "run",
-            f"run {self._before.run} with {self.pages.peer.name} began on other data or settings: bring those again, "
+            f"run {self._before.run} with {self.entries.peer.name} began on other data or settings: bring those again, "
             f"or give it up (`cotally cancel PARTY {self._before.run}`)",
         )
 
     def enter(self, job: Job, contents: bytes, nonces: bytes) -> Kept | None:
         """Begin a run, or go on with the one that both have named and return what was kept of it."""
         if self._before is not None:
-            self._now = self.journal.change(self._before.run, self.pages.date())
+            self._now = self.journal.change(self._before.run, self.entries.date())
             return KeptRun(self.journal, self._now.run)
-        now, peer = self.pages.date(), self.pages.peer
+        now, peer = self.entries.date(), self.entries.peer
         begins = RunRecord(
             run_name(nonces).hex(), peer.name, peer.fingerprint, self.dataset, job_content(job), contents.hex(),
             self.initiator, now, now,
@@ -130,7 +130,7 @@ class SessionRuns:
         if self._now is None:
             return
         if progress.phase.name != self._now.phase:
-            self._now = self.journal.change(self._now.run, self.pages.date(), phase=progress.phase.name)
+            self._now = self.journal.change(self._now.run, self.entries.date(), phase=progress.phase.name)
         else:
             self.journal.living(self._now.run)
 
@@ -141,7 +141,7 @@ class SessionRuns:
     def settled(self) -> None:
         """Note that the peer has said so: nothing of the run will be needed."""
         if self._now is not None:
-            self._now = self.journal.change(self._now.run, self.pages.date(), settled=True)
+            self._now = self.journal.change(self._now.run, self.entries.date(), settled=True)
 
     @contextmanager
     def watched(self) -> Iterator[None]:
@@ -179,7 +179,7 @@ class SessionRuns:
         return PausedError(f"run {run.run} is paused, and goes on when both start the same again")
 
     def _open(self) -> list[RunRecord]:
-        return [each for each in self.journal.runs() if each.is_open and each.is_with(self.pages.peer, self.dataset)]
+        return [each for each in self.journal.runs() if each.is_open and each.is_with(self.entries.peer, self.dataset)]
 
     def _objection(self, record: RunRecord, content: dict[str, Any]) -> Objection:
         changed = next((name for name, value in content.items() if record.job.get(name) != value), "terms")
@@ -191,11 +191,11 @@ class SessionRuns:
 
     def _give_up(self, record: RunRecord) -> None:
         state = RunState.CANCELLED if record.state is RunState.OPEN else record.state
-        self.journal.change(record.run, self.pages.date(), state=state, settled=True)
+        self.journal.change(record.run, self.entries.date(), state=state, settled=True)
 
     def _note_answer(self, job: Job, answer: NotApprovedError) -> None:
         """Keep that a job of ours waits for people of the peer, and since when; or strike it."""
-        name, peer, now = _waiting_name(self.pages.peer, self.dataset, job), self.pages.peer, self.pages.date()
+        name, peer, now = _waiting_name(self.entries.peer, self.dataset, job), self.entries.peer, self.entries.date()
         before = self.journal.find(name)
         if not answer.waits:
             self.journal.forget(name)
@@ -208,7 +208,7 @@ class SessionRuns:
 
     def _end(self, state: RunState) -> None:
         if self._now is not None and self._now.state is RunState.OPEN:
-            self._now = self.journal.change(self._now.run, self.pages.date(), state=state)
+            self._now = self.journal.change(self._now.run, self.entries.date(), state=state)
 
 
 def _waiting_name(peer: PeerName, dataset: str, job: Job) -> str:

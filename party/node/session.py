@@ -83,24 +83,25 @@ def run_session(
     clock, secret = _PhaseClock(host.on_progress), local.secrets.coins
     with open_ledger(held, secret) as ledger, open_journal(config.folder, secret) as journal:
         ends = _Ends(_head_signing(config, channel.peer), channel.peer)
-        pages = ends.pages = PeerEntries(
+        entries = ends.entries = PeerEntries(
             ledger, PeerName(channel.peer, channel.fingerprint), host.clock, shown=lambda: ends.shown
         )
-        runs = SessionRuns(journal, pages, local.dataset, asked=job, fresh=host.fresh)
+        runs = SessionRuns(journal, entries, local.dataset, asked=job, fresh=host.fresh)
 
         def on_progress(progress: Progress) -> None:
             clock.show(progress)
             runs.follow(progress)
 
-        approvals = Approvals(local, config, pages, host.offers, signed_here(config.folder), initiates=job is not None)
+        is_good, initiates = signed_here(config.folder), job is not None
+        approvals = Approvals(local, config, entries, host.offers, is_good, initiates=initiates)
         session = Session(
             local,
             config,
             replace(host, on_progress=on_progress),
-            memory=Memory(local, pages, config.agree.epsilon),
+            memory=Memory(local, entries, config.agree.epsilon),
             account=Account(local, config.agree.life, ledger),
             approvals=approvals,
-            comparisons=comparisons_of(pages, local),
+            comparisons=comparisons_of(entries, local),
             channel=channel,
             runs=runs,
             show_heads=lambda: drive(_sign_ledgers(ends), channel),
@@ -131,12 +132,12 @@ class _Ends:
     peer: str
     shown: SignedHead | None = None
     least: SignedHead = NOTHING_SIGNED
-    pages: PeerEntries = field(init=False)
+    entries: PeerEntries = field(init=False)
     _told: LedgerHead = field(default=NO_HEAD, init=False)
 
     def grown(self) -> SignedHead | None:
         """Return the end of ours, signed, if it has grown since it was asked for."""
-        end = self.pages.head()
+        end = self.entries.head()
         if end == self._told:
             return None
         self._told = end
@@ -184,16 +185,16 @@ def propose_job(party: str, channel: PagedChannel, job: Job) -> None:
 
 def _compare_ledgers(ends: _Ends, runs: SessionRuns, job: Job) -> Role[None]:
     """Go on only if neither side has forgotten anything, and keep what the peer shows."""
-    pages, known = ends.pages, ends.pages.known()
-    memories = compare_memories(pages.head(), known, pages.holds, ends.peer, ends.signing, runs.open_runs(job))
+    entries, known = ends.entries, ends.entries.known()
+    memories = compare_memories(entries.head(), known, entries.holds, ends.peer, ends.signing, runs.open_runs(job))
     shown = yield from memories
     ends.least = shown.head
     if bare_head(shown.head) != bare_head(known):
-        pages.write(shown.head)
+        entries.write(shown.head)
     runs.compared(shown)
 
 
 def _sign_ledgers(ends: _Ends) -> Role[None]:
     """Hand each other the ends of the ledgers, signed, and keep the peer's."""
-    pages = ends.pages
-    pages.write((yield from exchange_heads(pages.head(), pages.known(), ends.peer, ends.signing)))
+    entries = ends.entries
+    entries.write((yield from exchange_heads(entries.head(), entries.known(), ends.peer, ends.signing)))

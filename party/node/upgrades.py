@@ -168,14 +168,14 @@ def _ledger_of_0_2(ledger: Ledger) -> None:
     runs = {said.run: said for said in (entry.noted for entry in entries) if isinstance(said, RunEntry)}
     there = [entry.noted for entry in entries]
     for entry in entries:
-        said, pages = entry.noted, PeerEntries(ledger, entry.peer)
+        said = entry.noted
         new: ReleaseEntry | SetsEntry | None = None
         if isinstance(said, ReleaseEntry) and "theta" in said.fields:
             new = ReleaseEntry(said.dataset, dict(CONTRAST), {})
         elif entry.content["kind"] == "pruning":
             new = _pruning(entry.content, runs[entry.content["run"]])
         if new is not None and new not in there:
-            pages.write(new)
+            PeerEntries(ledger, entry.peer).write(new)
 
 
 def _pruning(content: Mapping[str, Any], run: RunEntry) -> SetsEntry:

@@ -33,10 +33,10 @@ class KeptPeople:
     people: tuple[str, ...]
 
 
-def note_alignment(pages: PeerEntries, dataset: str, fact: AlignmentFact, *, rows: bool = False) -> None:
+def note_alignment(entries: PeerEntries, dataset: str, fact: AlignmentFact, *, rows: bool = False) -> None:
     """Put into the ledger what both sides are about to learn, or have; with `rows`, of people to classify."""
     fields = {name: value for name, value in vars(fact).items() if name != "about"}
-    pages.write(AlignmentEntry(dataset=dataset, rows=rows, **fields))
+    entries.write(AlignmentEntry(dataset=dataset, rows=rows, **fields))
 
 
 def past_alignments(entries: Iterable[LedgerEntry], dataset: str, *, rows: bool = False) -> list[AlignmentEntry]:

@@ -30,7 +30,7 @@ _BYTES: Final = 16
 class Comparisons:
     """Those with one peer; `refused` before this session, and `open` in it, are not known to have found the same."""
 
-    pages: PeerEntries
+    entries: PeerEntries
     local: PartyInputs
     refused: tuple[datetime, ...]
     open: list[ComparedFact] = field(default_factory=list)
@@ -38,21 +38,21 @@ class Comparisons:
     def judge_job(self, job: Job) -> Objection | None:
         """Object to a session that begins too soon; a clock that was put back keeps nobody waiting."""
         del job  # each compares a list
-        now = self.pages.clock()
+        now = self.entries.clock()
         last = max(self.refused, default=now)
         until = last + wait_after(len(self.refused))
         if not last <= now < until:
             return None
         return Objection(
             "comparisons",
-            f"{len(self.refused):,} comparisons of whole lists with {self.pages.peer.name} have found a difference or "
-            f"had no end, and each may be a guess at ours: the next may begin at {date_text(until)}; meanwhile compare "
+            f"{len(self.refused):,} comparisons of whole lists with {self.entries.peer.name} have found a difference "
+            f"or had no end, and each may be a guess at ours: the next may begin at {date_text(until)}; meanwhile compare "
             "by other means how both sides write their ids",
         )
 
     def note(self, fact: ComparedFact) -> None:
         """Note a comparison before it is answered, and that it found the same; not of what is known to be the same."""
-        known = self.pages.noted(ComparisonEntry, self.local.dataset)
+        known = self.entries.noted(ComparisonEntry, self.local.dataset)
         if self._about(fact) not in {each.about for each in known if each.same}:
             self.open = [each for each in self.open if each.about != fact.about] + ([] if fact.same else [fact])
             self._write(fact)
@@ -65,15 +65,16 @@ class Comparisons:
         self.open = []
 
     def _write(self, fact: ComparedFact) -> None:
-        self.pages.write(ComparisonEntry(self.local.dataset, fact.what, self._about(fact), fact.same))
+        self.entries.write(ComparisonEntry(self.local.dataset, fact.what, self._about(fact), fact.same))
 
     def _about(self, fact: ComparedFact) -> bytes:
         return keyed_digest(self.local.secrets.coins, b"compared", fact.what.encode(), fact.about)[:_BYTES]
 
 
-def comparisons_of(pages: PeerEntries, local: PartyInputs) -> Comparisons:
+def comparisons_of(entries: PeerEntries, local: PartyInputs) -> Comparisons:
     """Read what is on record."""
-    return Comparisons(pages, local, tuple(refused_comparisons(pages.ledger.entries(), pages.peer, local.dataset)))
+    refused = refused_comparisons(entries.ledger.entries(), entries.peer, local.dataset)
+    return Comparisons(entries, local, tuple(refused))
 
 
 def wait_after(refused: int) -> timedelta:

@@ -35,7 +35,7 @@ class PredictionEntries:
     allows to answer about; None for any.
     """
 
-    pages: PeerEntries
+    entries: PeerEntries
     local: PartyInputs
     terms: PredictionTerms
     most: int | None = None
@@ -63,7 +63,7 @@ class PredictionEntries:
             case _:
                 raise InputError(f"{fact!r} has no place among predictions")
         if said.people:
-            self.pages.write(said)
+            self.entries.write(said)
 
     def _said(self, way: Way, people: Sequence[str]) -> PredictionEntry:
         digests = tuple(map(self._person, people))
@@ -94,7 +94,7 @@ class PredictionEntries:
         if not asked:
             return None
         table, runs, was_made = self.local.digest(b"contents"), set[str](), False
-        for said in (entry.noted for entry in self.pages.ledger.entries()):
+        for said in (entry.noted for entry in self.entries.ledger.entries()):
             if isinstance(said, RunEntry) and said.tables[0] == table:
                 runs.add(said.run)
             elif isinstance(said, ModelEntry) and said.digest == self.terms.model:
@@ -126,7 +126,7 @@ class PredictionEntries:
                 f"our [agree] most_bits leaves answers about {max(0, self.left):,} people beside the trees that were "
                 f"revealed, {least}{new:,} are asked for: ask for fewer, or raise it",
             )
-        before = answered(self.pages, self.local.dataset)
+        before = answered(self.entries, self.local.dataset)
         if self.most is None or before + new <= self.most:
             return None
         return Objection(
@@ -136,10 +136,8 @@ class PredictionEntries:
         )
 
     def _entries(self, way: Way) -> Iterator[PredictionEntry]:
-        of_model = (way, self.terms.model)
-        return (
-            each for each in self.pages.noted(PredictionEntry, self.local.dataset) if (each.way, each.model) == of_model
-        )
+        every = self.entries.noted(PredictionEntry, self.local.dataset)
+        return (each for each in every if (each.way, each.model) == (way, self.terms.model))
 
     def _person(self, person: str) -> bytes:
         return self._digest(b"person asked", person.encode())
@@ -151,7 +149,7 @@ class PredictionEntries:
         return keyed_digest(self.local.secrets.coins, *fields)[:_BYTES]
 
 
-def answered(pages: PeerEntries, dataset: str) -> int:
+def answered(entries: PeerEntries, dataset: str) -> int:
     """Return for how many rows we have answered over a data set, again for one that was asked for again."""
-    every = noted(pages.ledger.entries(), PredictionEntry, dataset)
+    every = noted(entries.ledger.entries(), PredictionEntry, dataset)
     return sum(len(said.people) for said in every if said.way is Way.TOLD)

@@ -292,15 +292,15 @@ def check_release(folder: Path, release: Release) -> None:
     _check(release, _read(folder, release.key).get(release.dataset, {}), folder / LEDGER_FILE)
 
 
-def record_release(pages: PeerEntries, release: Release) -> None:
+def record_release(entries: PeerEntries, release: Release) -> None:
     """Note a release durably, before anything that depends on it leaves; nobody else uses the ledger meanwhile."""
-    known = _noted(pages, release.dataset)
-    _check(release, known, pages.ledger.path)
+    known = _noted(entries, release.dataset)
+    _check(release, known, entries.ledger.path)
     new = {name: value for name, value in release.fields.items() if name not in known}
     spends = release.spend.entry if release.spend else {}
     spent = {run: epsilon for run, epsilon in spends.items() if run not in spent_of(known)}
     if new or spent:
-        pages.write(ReleaseEntry(release.dataset, new, spent))
+        entries.write(ReleaseEntry(release.dataset, new, spent))
 
 
 def released(entries: Iterable[LedgerEntry]) -> dict[str, dict[str, object]]:
@@ -325,7 +325,7 @@ class Memory:
     """What a party remembers of its data set, for one session with one peer; all runs may spend `budget` of epsilon."""
 
     local: PartyInputs
-    pages: PeerEntries
+    entries: PeerEntries
     budget: Fraction | None = None
 
     def judge_job(self, job: Job) -> Objection | None:
@@ -336,7 +336,7 @@ class Memory:
         if changed is None:
             return None
         field = "released" if changed in _OF_TABLE else changed
-        return Objection(field, f"our {_refused(release, known, changed, self.pages.ledger.path)}")
+        return Objection(field, f"our {_refused(release, known, changed, self.entries.ledger.path)}")
 
     def judge(self, agreed: Agreement) -> Objection | None:
         """Object to what the peer brings otherwise than before, or to a run that spends more than is left."""
@@ -349,7 +349,7 @@ class Memory:
         if leaving in _CLASS_TELLS:
             fields = {name: value for name, value in release.fields.items() if name in _CLASS_TELLS[leaving]}
             release = replace(release, fields=fields)
-        record_release(self.pages, release)
+        record_release(self.entries, release)
 
     def judge_crosstab(self, agreed: Crossed) -> Objection | None:
         """Object to a table that would spend more than the budget has left."""
@@ -357,7 +357,7 @@ class Memory:
 
     def note_crosstab(self, agreed: Crossed) -> None:
         """Note what a table lets out, and what it spends, before it is opened."""
-        record_release(self.pages, self._crosstab(agreed))
+        record_release(self.entries, self._crosstab(agreed))
 
     def _crosstab(self, agreed: Crossed) -> Release:
         spend = Spend(agreed.question.hex(), agreed.terms.noise)
@@ -365,23 +365,23 @@ class Memory:
 
     def note_peer(self, job: Job) -> None:
         """Note with whom a job is done of which nothing else is noted here."""
-        record_release(self.pages, release_of(self.local, job, self._peer))
+        record_release(self.entries, release_of(self.local, job, self._peer))
 
     def judge_copy(self, agreed: Agreement, copy: bytes) -> Objection | None:
         """Object to a copy that is not the peer's earlier one; else note its digest, before anything answers to it."""
         release = self._release(agreed, copy)
         objection = self._objection(release)
         if objection is None:
-            record_release(self.pages, release)
+            record_release(self.entries, release)
         return objection
 
     @property
     def _peer(self) -> tuple[str, str]:
-        return self.pages.peer.name, self.pages.peer.fingerprint
+        return self.entries.peer.name, self.entries.peer.fingerprint
 
     @property
     def _known(self) -> dict[str, object]:
-        return _noted(self.pages, self.local.dataset)
+        return _noted(self.entries, self.local.dataset)
 
     def _release(self, agreed: Agreement, copy: bytes | None = None) -> Release:
         release = with_brought(release_of(self.local, Train(agreed.terms), self._peer), agreed, copy)
@@ -401,8 +401,8 @@ class Memory:
             return None
         return Objection(
             changed,
-            f"{self.pages.peer.name} brought other {changed.removeprefix('peer ')} to our data set "
-            f"{release.dataset!r} before ({self.pages.ledger.path}), and answers to both can be subtracted: it must "
+            f"{self.entries.peer.name} brought other {changed.removeprefix('peer ')} to our data set "
+            f"{release.dataset!r} before ({self.entries.ledger.path}), and answers to both can be subtracted: it must "
             "bring those again",
         )
 
@@ -423,8 +423,8 @@ def _refused(release: Release, known: Mapping[str, object], changed: str, record
     return refusal(release.dataset, changed, known, release.fields, record, cure)
 
 
-def _noted(pages: PeerEntries, dataset: str) -> dict[str, object]:
-    return released(pages.ledger.entries()).get(dataset, {})
+def _noted(entries: PeerEntries, dataset: str) -> dict[str, object]:
+    return released(entries.ledger.entries()).get(dataset, {})
 
 
 def _read(folder: Path, key: bytes) -> dict[str, dict[str, object]]:

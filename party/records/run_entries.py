@@ -24,20 +24,20 @@ from protocols.two_party.crosstab import Crossed
 from protocols.two_party.inputs import PartyInputs
 
 
-def note_columns(pages: PeerEntries, local: PartyInputs) -> None:
+def note_columns(entries: PeerEntries, local: PartyInputs) -> None:
     """Note the names of columns and values that the peer is about to receive, agreed or not, unless it knows them."""
     share = local.share()
     columns = tuple(kinds.NamedColumn.of(each.name, each) for each in local.attributes)
     said = kinds.ColumnsEntry(local.dataset, share.records, columns, share.class_values)
-    if [*pages.noted(kinds.ColumnsEntry, local.dataset)][-1:] != [said]:
-        pages.write(said)
+    if [*entries.noted(kinds.ColumnsEntry, local.dataset)][-1:] != [said]:
+        entries.write(said)
 
 
 @dataclass(frozen=True, repr=False)
 class RunEntries:
     """The entries of one run."""
 
-    pages: PeerEntries
+    entries: PeerEntries
     local: PartyInputs
     agreed: Agreement
     run: str
@@ -48,16 +48,16 @@ class RunEntries:
         columns = tuple(kinds.NamedColumn.of(column_name(each), each) for each in schema.attributes)
         label = kinds.NamedClass(schema.class_attribute.values, schema.class_owners)
         terms, tables = to_json(self.agreed.terms), tables_of(self.local, self.agreed)
-        self.pages.write(kinds.RunEntry(*self._of, terms, len(self.local.records), tables, label, columns))
+        self.entries.write(kinds.RunEntry(*self._of, terms, len(self.local.records), tables, label, columns))
 
     def note(self, fact: Fact) -> None:
         """Note a fact, durably, before the role goes on."""
-        self.pages.write(_said(fact, self))
+        self.entries.write(_said(fact, self))
 
     def keep(self, item: Save) -> None:
         """Keep an answer about a tree alone as long as the ledger: nobody is asked for it again."""
         numbers = tuple(int(number) for number in np.frombuffer(item.content).tolist())
-        self.pages.write(kinds.AnswersEntry(*self._of, item.number, numbers))
+        self.entries.write(kinds.AnswersEntry(*self._of, item.number, numbers))
 
     @property
     def _of(self) -> tuple[str, str]:
@@ -231,23 +231,22 @@ def recorded_answers(
 class CrosstabEntries:
     """The entries of one table."""
 
-    pages: PeerEntries
+    entries: PeerEntries
     agreed: Crossed
 
     def note(self, fact: Fact) -> None:
         """Note, durably, that the table is about to be opened."""
         del fact
-        self.pages.write(self._entry(None))
+        self.entries.write(self._entry(None))
 
     def save(self, item: Save) -> None:
         """Keep the table as long as the ledger."""
-        self.pages.write(self._entry(tuple(int(cell) for cell in np.frombuffer(item.content).tolist())))
+        self.entries.write(self._entry(tuple(int(cell) for cell in np.frombuffer(item.content).tolist())))
 
     def recalled(self) -> KnownAnswers:
         """Return the table if it was opened before; the peer may fill in what we have lost."""
-        said = [
-            each for each in self.pages.noted(kinds.CrosstabEntry, self.agreed.local.dataset) if each.counts is not None
-        ]
+        every = self.entries.noted(kinds.CrosstabEntry, self.agreed.local.dataset)
+        said = [each for each in every if each.counts is not None]
         known = [each.counts for each in said if each.question == self.agreed.question]
         return KnownAnswers([np.array(each, np.float64).tobytes() for each in known[:1]], (b"",))
 

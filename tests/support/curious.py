@@ -105,7 +105,7 @@ def memory_of(
 def take_part(memory: Memory, terms: Terms | None, policy: Policy | None = None) -> Role[Outcome]:
     """Play one party's part of a session, with what it remembers; without a policy, that alone judges the job."""
     policy = policy or memory.judge_job
-    local, peer, nonce = memory.local, memory.pages.peer.name, secrets.token_bytes(32)
+    local, peer, nonce = memory.local, memory.entries.peer.name, secrets.token_bytes(32)
     if terms is None:
         opening = yield from answer(local, policy, peer, nonce)
     else:

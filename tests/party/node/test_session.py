@@ -137,7 +137,7 @@ def in_a_session(journal: Journal, pages: PeerEntries) -> SessionRuns:
 
 
 def in_the_next_session(runs: SessionRuns) -> SessionRuns:
-    return in_a_session(runs.journal, runs.pages)
+    return in_a_session(runs.journal, runs.entries)
 
 
 def test_a_run_goes_on_with_the_contents_that_it_began_on_alone(runs: SessionRuns) -> None:
@@ -158,7 +158,7 @@ def test_a_job_on_other_terms_is_objected_to_by_the_first_term_that_differs(runs
 def test_a_run_that_is_cancelled_in_the_middle_of_a_phase_stops_there(runs: SessionRuns) -> None:
     runs.follow(Progress(Phase.TREE, 1, 2))
     runs.follow(Progress(Phase.TREE, 1, 2))
-    cancel_run(runs.journal, str(runs.at_work), runs.pages.date())
+    cancel_run(runs.journal, str(runs.at_work), runs.entries.date())
     with pytest.raises(RunCancelledError):
         runs.follow(Progress(Phase.TREE, 2, 2))
 
