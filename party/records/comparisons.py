@@ -46,8 +46,8 @@ class Comparisons:
         return Objection(
             "comparisons",
             f"{len(self.refused):,} comparisons of whole lists with {self.entries.peer.name} have found a difference "
-            f"or had no end, and each may be a guess at ours: the next may begin at {date_text(until)}; meanwhile compare "
-            "by other means how both sides write their ids",
+            f"or had no end, and each may be a guess at ours: the next may begin at {date_text(until)}; meanwhile "
+            "compare by other means how both sides write their ids",
         )
 
     def note(self, fact: ComparedFact) -> None:
