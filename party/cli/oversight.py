@@ -53,7 +53,7 @@ from party.show.rehearsal import job_lines, own_lines, rehearsal_json, rehearsal
 from party.show.screen import json_text, put_json, say, say_all
 from protocols.errors import InputError
 from protocols.terms import ALL, KEY_FLOOR, BayesTerms, Method, MiningTerms, TermError, Terms, TreeTerms, Window
-from protocols.two_party.inputs import PartyInputs, held_out_records
+from protocols.two_party.inputs import PartyInputs, held_out_records, training_records
 from protocols.two_party.memory import bare_head
 
 
@@ -181,13 +181,13 @@ def _plan_training(
         shown |= {"ways": costs.ways_json(others), **past_json(before, config.agree, ())}
         put_json({**shown, "run": run_json(found), "read": reading_json(read)})
         return found.flaw
-    sent = design is not None and sends_copy(local, terms)
-    lines = [*own_odds(local, design), reading_line(read, "our copy")] if design and sent else []
-    if design and not terms.counts_exactly and local.holds_class:
-        lines += costs.accuracy_outlook(design, held_out_records(sizes.records, terms.test))
-    if design:
-        trained = sizes.records - held_out_records(sizes.records, terms.test)
-        lines += costs.ranking_outlook(local, design, terms, trained)
+    lines = []
+    if design is not None:
+        if sends_copy(local, terms):
+            lines += [*own_odds(local, design), reading_line(read, "our copy")]
+        if not terms.counts_exactly and local.holds_class:
+            lines += costs.accuracy_outlook(design, held_out_records(sizes.records, terms.test))
+        lines += costs.ranking_outlook(local, design, terms, training_records(sizes.records, terms))
     lines += [*past_lines(before, config.agree), *run_lines(found, before, config.agree)]
     lines.append(costs.guessed_line(columns, round(mean), columns_known=arguments.peer_columns is not None))
     lines += costs.supposed_line(arguments.records, arguments.workers, line)

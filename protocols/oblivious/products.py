@@ -158,7 +158,7 @@ def _pages(vectors: Sequence[tuple[int, Uses, Sequence[int]]]) -> list[list[Piec
     return [[piece for piece, _ in page] for _, page in pages]
 
 
-def correct(piece: Piece, keys: BothKeys, numbers: Numbers) -> tuple[bytes, list[Uint64s]]:
+def corrections_of(piece: Piece, keys: BothKeys, numbers: Numbers) -> tuple[bytes, list[Uint64s]]:
     """Return the corrections of a piece, and the sender's shares, word by word."""
     corrections, shares = [], []
     masks = (pair for zeros, ones in keys.masks(piece.uses) for pair in zip(zeros.T, ones.T, strict=True))
@@ -281,11 +281,11 @@ class CompletionTask:
     condensed: Condense
 
 
-def correct_page(task: CorrectionTask) -> tuple[bytes, list[Sequence[Any]]]:
+def make_corrections(task: CorrectionTask) -> tuple[bytes, list[Sequence[Any]]]:
     """Return a page of corrections, and what is wanted of the shares of each piece."""
     corrections, wanted = [], []
     for piece, keys, numbers in task.parts:
-        data, shares = correct(piece, keys, numbers)
+        data, shares = corrections_of(piece, keys, numbers)
         corrections.append(data)
         wanted.append(task.condensed(piece, shares))
     return b"".join(corrections), wanted
@@ -313,7 +313,7 @@ def send_products(vectors: Sequence[Sending], shares: SharesTaken, workers: Work
         return piece, pairs.part(piece.transfers), numbers.part(piece.transfers, piece.words)
 
     tasks = (CorrectionTask(list(map(part, page)), shares.condensed) for page in pages)
-    made = workers.map(correct_page, tasks)
+    made = workers.map(make_corrections, tasks)
     for number, (page, (corrections, wanted)) in enumerate(zip(pages, made, strict=True), 1):
         for piece, own in zip(page, wanted, strict=True):
             shares.put(piece, own)
