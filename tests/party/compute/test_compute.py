@@ -40,7 +40,7 @@ from protocols.oblivious.products import (
     SummedShares,
     bits_as_numbers,
     complete_page,
-    correct_page,
+    make_corrections,
     receive_products,
     send_products,
 )
@@ -387,7 +387,7 @@ def test_who_counts_gets_keys_and_cells_of_records_and_no_seed() -> None:
         for function, task in (*alices.seen, *bobs.seen)
     }
     assert given == {
-        correct_page: {"Piece", "BothKeys", "BitsAsNumbers", "function"},
+        make_corrections: {"Piece", "BothKeys", "BitsAsNumbers", "function"},
         complete_page: {"Piece", "ChosenKeys", "bytes", "function"},
     }
     for _, task in (*alices.seen, *bobs.seen):
