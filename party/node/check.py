@@ -36,6 +36,7 @@ from protocols.privacy.attack import Disclosure
 from protocols.privacy.findings import Findings, measure_design
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.secret_tree.bits import Follows
+from protocols.tables import Attribute
 from protocols.terms import KEY_FLOOR, NO_CLASS, Leaves, MiningTerms, Terms
 from protocols.two_party.agreement import NO_COPY, Agreement, split_sizes
 from protocols.two_party.bounds import Room, most_counts, most_tree_bits, room_for_levels
@@ -91,8 +92,8 @@ class Assessment:
 
     Of exact counts, or such with noise, there are `most`, and probably `likely` where rules are looked for. `noise` is
     what each side spends on them, ours first, or either on a tree alone. `seen` is by how much the peer's false counts
-    must be wrong for us to see it, `flaw` why we would refuse the run. `records` are trained on, `tests` held out of a
-    run that has not begun. `columns` are those, or conditions of two-way splits, that compete at the root. `bits` are
+    must be wrong for us to see it, `flaw` why we would refuse the run. `records` are trained on, `tests` held out.
+    `columns` are those, or conditions of two-way splits, that compete at the root. `bits` are
     those of the tree that reveals most, where it alone is revealed without noise, and leave `room` for so few levels
     (None where they end no tree early). The rarest class has the share `rarest` of our people; 0 if not known.
     """
@@ -313,7 +314,7 @@ def assess(local: PartyInputs, config: PartyConfig, terms: Terms, supposed: Supp
     sizes = supposed_run(local, terms, supposed)
     (own, peer), records = sizes.sides, sizes.records
     found = _assessed(terms, sizes.domains, sizes.classes, records, supposed.splits)
-    found = replace(found, tests=records - found.records, holds_class=local.holds_class)
+    found = replace(found, holds_class=local.holds_class)
     if local.holds_class:
         held = np.bincount(local.table.codes[:, -1], minlength=local.table.attributes[-1].size)
         found = replace(found, rarest=float(held.min() / max(1, held.sum())))
@@ -336,6 +337,7 @@ def _assessed(
         most_counts(domains, classes, train, terms, splits),
         likely=None,
         records=train,
+        tests=records - train,
         columns=len(domains),
         classes=classes,
         bits=most_tree_bits(domains, classes, records, terms),
@@ -357,12 +359,18 @@ def assess_finished(run: FinishedRun, party: str, model: KeptResult) -> Assessme
     """Say what a run that is over was to reveal to this party, by the sizes that its model shows."""
     terms, owners = run.begun.agreed, run.begun.label.owners
     columns = model.attributes if isinstance(model, JointItemsets) else model.schema.attributes
-    domains = [attribute.size for attribute in columns]
     classes = 1 if isinstance(model, JointItemsets) else model.schema.classes
+    return assess_agreed(terms, columns, classes, run.begun.records, party, alone=owners == (party,))
+
+
+def assess_agreed(
+    terms: Terms, columns: Sequence[Attribute], classes: int, records: int, party: str, *, alone: bool
+) -> Assessment:
+    """Say what a run over these columns reveals to this party, which may hold the class `alone`."""
     own = sum(attribute.party == party for attribute in columns)
-    found, holds = _assessed(terms, domains, classes, run.begun.records), owners == (party,)
-    noise = spendings(terms, own, len(columns) - own, found.records, alone=holds)
-    return replace(found, noise=noise, holds_class=holds)
+    found = _assessed(terms, [attribute.size for attribute in columns], classes, records)
+    noise = spendings(terms, own, len(columns) - own, found.records, alone=alone)
+    return replace(found, noise=noise, holds_class=alone)
 
 
 def spendings(

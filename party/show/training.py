@@ -9,7 +9,7 @@ import numpy as np
 
 from party.forecast.model import Forecast
 from party.names import printable
-from party.node.check import Assessment, spendings
+from party.node.check import Assessment, assess_agreed
 from party.node.players import FoundRules, Tabulated, Trained
 from party.node.session import Report
 from party.records.run_file import TrainReport
@@ -30,8 +30,7 @@ from protocols.randomized_response.moments import records_to_tell, tells
 from protocols.tables import Attribute
 from protocols.terms import DEPTH, NOISE, OMEGA, Leaves, MiningTerms, Splits, Terms, TreeTerms
 from protocols.two_party.agreement import Agreement
-from protocols.two_party.bounds import most_counts, most_tree_bits, room_for_levels
-from protocols.two_party.inputs import PartyInputs, training_records
+from protocols.two_party.inputs import PartyInputs
 
 
 def revealed_by(ended: Trained | FoundRules) -> Revealed:
@@ -133,21 +132,9 @@ def _tree_text(agreed: Agreement) -> str:
 
 
 def _assessed(local: PartyInputs, agreed: Agreement) -> Assessment:
-    schema, terms, records = agreed.learning.schema, agreed.terms, len(local.records)
-    domains, train = [attribute.size for attribute in schema.attributes], training_records(records, terms)
-    own, alone = sum(each.party == local.party for each in schema.attributes), schema.class_owners == (local.party,)
-    return Assessment(
-        terms,
-        most_counts(domains, schema.classes, train, terms),
-        likely=None,
-        noise=spendings(terms, own, len(domains) - own, train, alone=alone),
-        records=train,
-        columns=len(domains),
-        classes=schema.classes,
-        bits=most_tree_bits(domains, schema.classes, records, terms),
-        room=room_for_levels(domains, schema.classes, records, terms),
-        holds_class=alone,
-    )
+    schema, alone = agreed.learning.schema, agreed.learning.schema.class_owners == (local.party,)
+    people = len(local.records)
+    return assess_agreed(agreed.terms, schema.attributes, schema.classes, people, local.party, alone=alone)
 
 
 def _rules_text(agreed: Agreement, terms: MiningTerms) -> str:

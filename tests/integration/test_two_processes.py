@@ -86,6 +86,9 @@ def test_two_processes_that_reveal_the_tree_alone_end_with_it_and_have_no_count_
     assert "[" not in shown.out.split("\n", 1)[1]
 
 
+HELD_OUT_DEEDS = ("people for certain, or ", "by the table of those held out", "so that it decides who is held out")
+
+
 def test_two_processes_hold_out_whom_both_have_drawn_and_open_one_table_of_them_with_noise(pair: Pair) -> None:
     with serving(pair):
         trained = pair.train_here(pair.write_job(**SECRET | {"test": "1/3", "splits": "two-way"}))
@@ -102,6 +105,7 @@ def test_two_processes_hold_out_whom_both_have_drawn_and_open_one_table_of_them_
         page = folder / "report.html"
         assert cotally_here("report", folder, "--model", folder / "model.json", "-o", page).code == 0
         assert "Held-out people, with noise" in page.read_text()
+        assert all(deed in text for text in (page.read_text(), trained.err) for deed in HELD_OUT_DEEDS)
     assert [(each.count(",") + 1) % 4 for each in tables[0]] == [0]  # a tenth, a label, a number for each class a row
     assert tables[0] == tables[1]
 
