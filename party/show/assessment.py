@@ -69,8 +69,8 @@ def held_out_lines(run: Assessment) -> list[str]:
         return []
     noise, sample = wrong / run.tests, _spread(run.tests)
     error = hypot(noise, sample)
-    by = f"noise {noise:.3f}, chance in whom it is {sample:.3f}" if noise else "by chance in whom it is"
-    said = f"Held out: {run.tests:,} people: they show accuracy to ±{error:.3f} or better (standard error, {by})"
+    by = f"noise {noise:.3f}, chance {sample:.3f}" if noise else "by chance"
+    said = f"Held out: {run.tests:,} people, who show accuracy to ±{error:.3f} or better (standard error, {by})"
     if (of_auc := _auc_error(run, wrong)) is not None:
         said += f", AUC to about ±{of_auc:.3f}{'' if run.rarest else ', or less well if one class is rare'}"
     said += "."
@@ -277,16 +277,19 @@ def follows_lines(found: Follows | None, peer: str, *, holds_class: bool) -> lis
     """Say who can be certain of what about single people by a tree alone; nothing where none was revealed.
 
     >>> follows_lines(Follows(120, 3, 5, 0), "alice", holds_class=False)[0][44:]
-    "certain of 5 people's class, and of 3 people's value in a column of alice, of 120."
+    "certain of 5 people's class, and of 3 people's value in a column of alice, of 120 people."
     """
     if found is None:
         return []
     label = "" if holds_class else f"{_whose(found.classes)} class, and of "
-    ours = f"we can be certain of {label}{_whose(found.values)} value in a column of {peer}, of {found.records:,}"
+    values = f"{_whose(found.values)} value in a column of {peer}, of {found.records:,} people"
     most = "at most " if found.shown else ""
     theirs = f"{peer} can be certain of {most}{_whose(found.shown)} class. " if holds_class else ""
-    own = f"Only {peer}'s report shows of how many people's value in a column of ours {peer} can be certain"
-    return [f"From the tree and our own columns {ours}.", f"{theirs}{own}: ask for that line before you sign."]
+    own = f"Only {peer}'s report shows for how many people {peer} can be certain of a value in a column of ours"
+    return [
+        f"From the tree and our own columns we can be certain of {label}{values}.",
+        f"{theirs}{own}: ask for that line before you sign.",
+    ]
 
 
 def _whose(people: int) -> str:

@@ -17,7 +17,7 @@ _CAVEAT_OF_RULES = (
     "Traffic and memory follow from the sizes; how many sets are counted is played through with a peer "
     "that has columns like ours, about other people."
 )
-_CAVEAT = "The tree is taken for as large as the terms allow on noisy data: a smaller one costs less."
+_CAVEAT = "The forecast assumes a tree as large as the terms allow on noisy data: a smaller one costs less."
 
 _MEBIBYTE = 1 << 20
 _TELLING = 0.05  # of the entropy of the class: what few columns gain

@@ -107,7 +107,7 @@ def _named_text(said: ColumnsEntry) -> str:
     columns = counted(len(values), "column")
     names = printable(", ".join(column.column for column in said.columns))
     named = f"the names of {columns}{f' ({names})' if names else ''} and of their {sum(map(len, values)):,} values"
-    return f"{named}{label}, as the whole file has them; {said.records:,} records of it are brought"
+    return f"{named}{label}, as the whole file has them; {said.records:,} of its records take part"
 
 
 def alignment_text(aligned: ListsAligned, peer: str) -> str:
@@ -153,14 +153,14 @@ def _side_lines(side: Side, counts: str = "exact counts") -> Iterator[str]:
     if side.opened:
         kinds = Counter(str(what) for what, *_ in side.opened)
         texts = (
-            ("leaves", "of {:,} nodes whether each is a leaf"),
-            ("splits", "of {:,} which column splits it"),
-            ("labels", "of {:,} leaves the class"),
-            ("tenths", "of {:,} the shares of the classes in tenths"),
+            ("leaves", "for {:,} nodes whether each is a leaf"),
+            ("splits", "for {:,} which column splits it"),
+            ("labels", "for {:,} leaves the class"),
+            ("tenths", "for {:,} the shares of the classes in tenths"),
             ("sets", "which of {:,} sets of items are frequent"),
-            ("scores", "with noise, how many held-out records of each class it gives which class"),
+            ("scores", "with noise, how many held-out records of each class get which class"),
         )
-        yield f"of models alone, {', '.join(text.format(kinds[kind]) for kind, text in texts if kinds[kind])}"
+        yield f"opened of models: {', '.join(text.format(kinds[kind]) for kind, text in texts if kinds[kind])}"
     if side.models:
         yield "the finished model" if len(side.models) == 1 else f"{len(side.models)} finished models"
 

@@ -78,4 +78,4 @@ def test_a_noisy_tree_is_grown_by_two_processes_and_what_it_takes_stands_on_both
         assert "This run reveals the tree and no count" in screen
     assert (pair.alice / "model.json").read_bytes() == (pair.bob / "model.json").read_bytes()
     ledger = cotally_here("ledger", "show", str(pair.alice / "party.toml")).out
-    assert " against each side:\n      of models alone, of " in ledger
+    assert " against each side:\n      opened of models: for " in ledger

@@ -202,7 +202,7 @@ def told(pair: Pair, *options: str, party: str = "bob", **terms: object) -> str:
     assert bool(odds) == (terms.get("method") != "smc")
     assert guess.startswith("The peer's data are a guess: ")
     assert re.fullmatch(FORECAST, line)
-    assert caveat.startswith("The tree is taken for as large")
+    assert caveat.startswith("The forecast assumes a tree as large")
     return line.split(", ", 1)[1]
 
 

@@ -100,7 +100,7 @@ def test_before_a_run_the_error_is_said_that_its_accuracy_will_have_at_most(
 
     assert run_json(run)["accuracy_error"] == pytest.approx(error(tests))
     (said,) = [line for line in run_lines(run, TOLD, agree) if line.startswith("Held out: ")]
-    assert f"{tests:,} people: they show accuracy to ±{error(tests):.3f} or better" in said
+    assert f"{tests:,} people, who show accuracy to ±{error(tests):.3f} or better" in said
     assert ("Next: " in said) == (error(tests) > 0.03)
     if found := re.search(r"hold out ([\d,]+) \(", said):
         assert error(int(found[1].replace(",", ""))) == pytest.approx(0.03, rel=0.002)
@@ -358,9 +358,9 @@ def test_what_a_run_that_mines_reveals_is_said_by_role() -> None:
 def test_who_can_be_certain_of_what_is_said_by_role() -> None:
     found = Follows(120, 3, 0, 7)
     ours, theirs = follows_lines(found, "bob", holds_class=True)
-    assert ours == "From the tree and our own columns we can be certain of 3 people's value in a column of bob, of 120."
-    own = "Only bob's report shows of how many people's value in a column of ours bob can be certain: ask for that line"
-    assert theirs == f"bob can be certain of at most 7 people's class. {own} before you sign."
+    assert ours.endswith(" we can be certain of 3 people's value in a column of bob, of 120 people.")
+    own = "Only bob's report shows for how many people bob can be certain of a value in a column of ours"
+    assert theirs == f"bob can be certain of at most 7 people's class. {own}: ask for that line before you sign."
     nobody, one = (follows_lines(Follows(120, 3, 0, n), "bob", holds_class=True)[1] for n in (0, 1))
     assert "bob can be certain of nobody's class." in nobody
     assert "bob can be certain of at most 1 person's class." in one
