@@ -117,7 +117,7 @@ def test_show_says_in_words_or_in_full_what_each_side_has_learned(
     assert "strongest odds of a value: 7/3 to 1" in us
     assert "for certain, of 'b" in us
     assert "how many training records each of 2 classes has" in us
-    assert "the names of 2 columns (a0, a1) and of their 5 values, as the whole file has them; 80 of its records" in them
+    assert "the names of 2 columns (a0, a1) and of their 5 values, as the whole file has them; 80 of its" in them
     assert "a disguised copy of 2 columns, theta 7/10: a0, a1" in them
     for line in (
         "which columns rank highest at ",
