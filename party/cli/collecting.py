@@ -51,7 +51,7 @@ from party.survey.web.store import (
     response_codes,
 )
 from party.survey.web.submissions import Cut
-from party.transport.pages import Sparingly
+from party.transport.clocks import Sparingly
 from protocols.errors import InputError
 
 RESULTS_FORMAT = "cotally-survey-results/1"

@@ -13,6 +13,7 @@ from typing import Final
 
 from party.cli.predict import served_offers, write_served
 from party.cli.train import announce, announce_match, compute_settings, settle_result_paths, write_results
+from party.closing import beside
 from party.errors import IdentityError
 from party.files import FolderLock, kept_apart, locked_folder, resolved
 from party.keys.certificates import Peer, utc_now
@@ -24,7 +25,6 @@ from party.node.inputs import pinned_peer, with_workers
 from party.node.line import listen_for_peer
 from party.node.metrics import shown_over_http
 from party.node.players import Host, Matched, Predicted, Trained
-from party.node.runs import beside
 from party.node.session import run_session
 from party.settings.party import read_party_config
 from party.show.log import AS_JSON, finished_text, incident, node_log, session_text, start_log, stop_log
@@ -35,9 +35,9 @@ from party.show.prediction import other_model_lines
 from party.show.progress import complain, make_progress
 from party.show.screen import note, note_all
 from party.show.training import listening
+from party.transport.clocks import REAL_TIME, Timer
 from party.transport.grpc.server import NodeServer
 from party.transport.grpc.status import split_address
-from party.transport.pages import REAL_TIME, Timer
 from protocols.errors import CotallyError, DeviationError, InputError, NotApprovedError
 from protocols.terms import KEY_FLOOR
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from party.closing import beside
 from party.errors import (
     PausedError,
     PeerAbortedError,
@@ -240,17 +241,6 @@ def heeding_cancels(
 
     with beside(threading.Thread(target=look, name="cancels", daemon=True), over):
         yield
-
-
-@contextmanager
-def beside(thread: threading.Thread, over: threading.Event) -> Iterator[None]:
-    """Let a thread work for as long as the context lasts; it looks at `over`."""
-    thread.start()
-    try:
-        yield
-    finally:
-        over.set()
-        thread.join()
 
 
 def awaited_runs(folder: Path, secret: bytes, job: Job) -> Callable[[], None]:

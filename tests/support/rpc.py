@@ -15,10 +15,11 @@ import grpc
 from party.keys.certificates import Peer
 from party.keys.identity import Identity, trust
 from party.transport.channel import PagedChannel
+from party.transport.clocks import REAL_TIME, Timer
 from party.transport.grpc.client import connect
 from party.transport.grpc.probe import CLIENT_OPTIONS
 from party.transport.grpc.server import NodeServer
-from party.transport.pages import REAL_TIME, Timer, Waits
+from party.transport.pages import Waits
 from party.wire.v1 import node_pb2 as wire
 from party.wire.v1 import node_pb2_grpc
 from protocols.messages import DisguisedPage

@@ -12,10 +12,10 @@ from cryptography import x509
 from party.closing import Closing
 from party.errors import PeerLostError
 from party.keys.pairing import Meeting, Pairing
+from party.transport.clocks import REAL_TIME, Timer
 from party.transport.grpc.probe import CLIENT_OPTIONS
 from party.transport.grpc.server import server_options
 from party.transport.grpc.status import StrictCalls, bound_address, status_told
-from party.transport.pages import REAL_TIME, Timer
 from party.wire.codec import is_canonical, require_fast_protobuf
 from party.wire.v1 import node_pb2 as wire
 from party.wire.v1 import node_pb2_grpc

@@ -13,9 +13,10 @@ from party.errors import ConfigError, PeerLostError, PeerPausedError, RunCancell
 from party.keys.certificates import Clock, OnRenewed, Peer, anchor, utc_now
 from party.keys.identity import Identity
 from party.transport.channel import STOP_SECONDS, PagedChannel, stopped_by
+from party.transport.clocks import Sparingly
 from party.transport.grpc import status
 from party.transport.grpc.probe import Doctor
-from party.transport.pages import USUAL_WAITS, Page, Pages, Reason, Sparingly, Waits
+from party.transport.pages import USUAL_WAITS, Page, Pages, Reason, Waits
 from party.wire.codec import require_fast_protobuf
 from party.wire.v1 import node_pb2 as wire
 from party.wire.v1 import node_pb2_grpc

@@ -19,7 +19,8 @@ from party.errors import ConfigError, DatesError, IdentityError, PeerLostError, 
 from party.keys.certificates import ODD, Clock, OnRenewed, Peer, fingerprint
 from party.names import Address
 from party.transport.channel import stopped_by
-from party.transport.pages import PAGE_BYTES, SMALLEST_PAGE, Page, Reason, Sparingly
+from party.transport.clocks import Sparingly
+from party.transport.pages import PAGE_BYTES, SMALLEST_PAGE, Page, Reason
 from party.wire.codec import is_canonical, is_signed_head
 from party.wire.v1 import node_pb2 as wire
 from protocols.errors import CotallyError, DeviationError, DisagreementError, PeerError

@@ -14,6 +14,7 @@ import pytest
 from party.errors import ConfigError, DataError, IdentityError, PeerLostError, PeerStoppedError, RunCancelledError
 from party.transport import pages as pages_module
 from party.transport.channel import Recording, Watchers, drive, reason_for
+from party.transport.clocks import AwakeTime, Sparingly
 from party.transport.grpc.status import (
     STATUS,
     STOPS,
@@ -27,19 +28,7 @@ from party.transport.grpc.status import (
     split_address,
     status_of,
 )
-from party.transport.pages import (
-    PAGE_BYTES,
-    SMALLEST_PAGE,
-    WINDOW,
-    AwakeTime,
-    Pace,
-    Page,
-    Pages,
-    Reason,
-    Sparingly,
-    Waits,
-    cut,
-)
+from party.transport.pages import PAGE_BYTES, SMALLEST_PAGE, WINDOW, Pace, Page, Pages, Reason, Waits, cut
 from party.wire.codec import decode, encode
 from party.wire.v1 import node_pb2 as wire
 from protocols.errors import CotallyError, DeviationError, DisagreementError, InputError, PeerError
@@ -478,7 +467,7 @@ def test_while_a_process_stands_still_no_time_passes_for_it() -> None:
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_a_thread_that_has_died_is_not_taken_for_a_process_that_stood_still(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("party.transport.pages._LOOK_SECONDS", 0.0)
+    monkeypatch.setattr("party.transport.clocks._LOOK_SECONDS", 0.0)
     seconds, failing = [100.0], threading.Event()
 
     def clock() -> float:
