@@ -29,7 +29,7 @@ def model_bytes(path: Path) -> bytes:
     try:
         return read_bytes(path, MOST_BYTES)
     except InputError as error:
-        raise ModelError(f"{error}: name another file") from None
+        raise ModelError(f"{error}: name another file; `cotally train`, `serve` and `mine` write models") from None
 
 
 def read_format(path: Path, name: str, parse: Callable[[bytes], M]) -> M:

@@ -58,7 +58,7 @@ def joint_notes(offer: Offer, answers: Answers | None, output: Path | None) -> I
         yield f"{left} of {whole} rows have no class: the other party has not answered for them"
     if answers.remembered:
         yield (
-            f"{answers.remembered} of {rows} rows were answered before, and come from memory: a person is asked for "
+            f"{answers.remembered} of {rows} rows were answered before, and come from memory: a person is asked about "
             "once per model, whatever the columns are now"
         )
 

@@ -163,7 +163,7 @@ def shown_names(questionnaire: Questionnaire) -> Names:
 def after_mining_lines(mined: AfterMining, found: Findings) -> list[str]:
     own = found.attributes[-1]
     told = (
-        f"After mining: anybody who knows of a person what the model reads learns {own.name} rightly by its "
+        f"After mining: anybody who knows what the model reads about a person learns {own.name} rightly by its "
         f"{mined.rules} rules with a chance of {percent(mined.right)}; the commonest value has "
         f"{percent(mined.commonest)}."
     )

@@ -13,8 +13,8 @@ _QUESTIONS = {
     Kind.TRIANGULAR: "triangular",
 }
 _WORDS = (
-    "Theta: how often the truth is sent. Belief: what a receiver believes of one person at most, of the value, and "
-    "that it is another."
+    "Theta: how often the truth is sent. Belief: how sure a receiver can be at most that one person has the value, or "
+    "(otherwise) another."
 )
 _OF_COINS = " Coins: this many columns, each with its own, are all sent truly with a chance of a hundredth at most."
 _OF_QUESTIONS = (

@@ -119,7 +119,7 @@ def test_what_a_mined_model_leaves_of_privacy_is_told(folder: Path) -> None:
     done(folder, "mine", "tree", "disguised.csv", "design.toml", "--max-depth", "2", "-o", "x.json")
     asked = ["privacy", "design.toml", "--model", "x.json"]
     short = " ".join(done(folder, *asked).split())
-    assert "After mining: anybody who knows of a person what the model reads learns income rightly by its" in short
+    assert "After mining: anybody who knows what the model reads about a person learns income rightly by its" in short
     assert "pass the responses with --prior" in short
     report = json.loads(done(folder, *asked, "--json", "--prior", "disguised.csv"))["after_mining"]
     left = report["single_entry_before_mining"] - report["rules_name_the_class"]
