@@ -145,7 +145,7 @@ SERVER: Final[Declared] = {
     "address": Key(LINE, None, "what links begin with: where respondents find the page", f'"http://{_USUAL}/"'),
     "certificate": Key(LINE, None, "TLS by this file and key, in PEM", '"cert.pem"'),
     "key": Key(LINE, None, "the key of this certificate, in PEM", '"key.pem"'),
-    "proxy": Key(TEXTS, (), "proxies that do TLS: their word for who calls is taken", '["127.0.0.1"]'),
+    "proxy": Key(TEXTS, (), "proxies that do TLS: they are believed about who calls", '["127.0.0.1"]'),
     "requests": Key(Between(1, 10**6), 60, "most submissions a minute from one address"),
     "submissions": Key(Between(1, 1000), 20, "most submissions by one link; each replaces the one before"),
 }  # fmt: skip
