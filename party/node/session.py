@@ -82,10 +82,9 @@ def run_session(
     """
     clock, secret = _PhaseClock(host.on_progress), local.secrets.coins
     with open_ledger(held, secret) as ledger, open_journal(config.folder, secret) as journal:
-        ends = _Ends(_head_signing(config, channel.peer), channel.peer)
-        entries = ends.entries = PeerEntries(
-            ledger, PeerName(channel.peer, channel.fingerprint), host.clock, shown=lambda: ends.shown
-        )
+        peer = PeerName(channel.peer, channel.fingerprint)
+        heads = _Heads(_head_signing(config, channel.peer), PeerEntries(ledger, peer, host.clock))
+        entries = heads.entries
         runs = SessionRuns(journal, entries, local.dataset, asked=job, fresh=host.fresh)
 
         def on_progress(progress: Progress) -> None:
@@ -104,7 +103,7 @@ def run_session(
             comparisons=comparisons_of(entries, local),
             channel=channel,
             runs=runs,
-            show_heads=lambda: drive(_sign_ledgers(ends), channel),
+            show_heads=lambda: drive(_sign_ledgers(heads), channel),
         )
         with (
             approvals.keeping(),
@@ -112,41 +111,58 @@ def run_session(
             heeding_cancels(config.folder, secret, lambda: runs.at_work, channel.interrupt),
             heeding(local.compute, channel.check),
         ):
-            opening = _opened(local, session.policy, channel, job)
-            runs.allowed()
-            drive(_compare_ledgers(ends, runs, opening.job), channel)
-            channel.ends = ends
-            ended = play_job(opening, session)
-            session.approvals.note_end()
-            session.show_heads()
-            runs.settled()
-            channel.close()
+            ended = _played(session, heads, job)
     return Report(ended, channel.traffic, time.monotonic() - clock.started, clock.phases)
 
 
 @dataclass(repr=False)
-class _Ends:
-    """The ends of both ledgers in a session: ours as the next message shows it, the peer's as it was last shown."""
+class _Heads:
+    """The heads of both ledgers in a session: ours as the next message shows it, the peer's as it was last shown.
+
+    What is written to `entries` also says what the peer's was then.
+    """
 
     signing: HeadSigning
-    peer: str
+    entries: PeerEntries
     shown: SignedHead | None = None
     least: SignedHead = NOTHING_SIGNED
-    entries: PeerEntries = field(init=False)
     _told: LedgerHead = field(default=NO_HEAD, init=False)
 
-    def grown(self) -> SignedHead | None:
-        """Return the end of ours, signed, if it has grown since it was asked for."""
-        end = self.entries.head()
-        if end == self._told:
-            return None
-        self._told = end
-        return self.signing.signed(end)
+    def __post_init__(self) -> None:
+        self.entries = replace(self.entries, shown=lambda: self.shown)
 
-    def see(self, end: SignedHead) -> None:
-        """Take note of the end of the peer's."""
-        self.signing.check_peer(self.peer, end, self.shown or self.least)
-        self.shown = end
+    @property
+    def peer(self) -> str:
+        """The other side's name."""
+        return self.entries.peer.name
+
+    def grown(self) -> SignedHead | None:
+        """Return that of ours, signed, if it has grown since it was asked for."""
+        head = self.entries.head()
+        if head == self._told:
+            return None
+        self._told = head
+        return self.signing.signed(head)
+
+    def see(self, head: SignedHead) -> None:
+        """Take note of that of the peer's."""
+        self.signing.check_peer(self.peer, head, self.shown or self.least)
+        self.shown = head
+
+
+def _played(session: Session, heads: _Heads, job: Job | None) -> Ended:
+    """Greet the peer, compare ledgers, play the job, and sign what was put on record."""
+    channel, runs = session.channel, session.runs
+    opening = _opened(session.local, session.policy, channel, job)
+    runs.allowed()
+    drive(_compare_ledgers(heads, runs, opening.job), channel)
+    channel.heads = heads
+    ended = play_job(opening, session)
+    session.approvals.note_end()
+    session.show_heads()
+    runs.settled()
+    channel.close()
+    return ended
 
 
 def _head_signing(config: PartyConfig, peer: str) -> HeadSigning:
@@ -183,18 +199,18 @@ def propose_job(party: str, channel: PagedChannel, job: Job) -> None:
     drive(propose_only(party, job, channel.peer, secrets.token_bytes(32)), channel)
 
 
-def _compare_ledgers(ends: _Ends, runs: SessionRuns, job: Job) -> Role[None]:
+def _compare_ledgers(heads: _Heads, runs: SessionRuns, job: Job) -> Role[None]:
     """Go on only if neither side has forgotten anything, and keep what the peer shows."""
-    entries, known = ends.entries, ends.entries.known()
-    memories = compare_memories(entries.head(), known, entries.holds, ends.peer, ends.signing, runs.open_runs(job))
+    entries, known = heads.entries, heads.entries.known()
+    memories = compare_memories(entries.head(), known, entries.holds, heads.peer, heads.signing, runs.open_runs(job))
     shown = yield from memories
-    ends.least = shown.head
+    heads.least = shown.head
     if bare_head(shown.head) != bare_head(known):
         entries.write(shown.head)
     runs.compared(shown)
 
 
-def _sign_ledgers(ends: _Ends) -> Role[None]:
-    """Hand each other the ends of the ledgers, signed, and keep the peer's."""
-    entries = ends.entries
-    entries.write((yield from exchange_heads(entries.head(), entries.known(), ends.peer, ends.signing)))
+def _sign_ledgers(heads: _Heads) -> Role[None]:
+    """Hand each other the heads of the ledgers, signed, and keep the peer's."""
+    entries = heads.entries
+    entries.write((yield from exchange_heads(entries.head(), entries.known(), heads.peer, heads.signing)))

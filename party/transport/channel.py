@@ -78,7 +78,7 @@ class Recording:
     received: list[bytes] = field(default_factory=list)
 
 
-class LedgerEnds(Protocol):
+class LedgerHeads(Protocol):
     """How far the ledgers of both parties about each other lead."""
 
     def grown(self) -> SignedHead | None:
@@ -103,7 +103,7 @@ class PagedChannel(ABC):
         self.version = SPOKEN[0]
         self.traffic = Traffic()
         self.recording: Recording | None = None
-        self.ends: LedgerEnds | None = None
+        self.heads: LedgerHeads | None = None
         self._outgoing, self._incoming, self._silence = outgoing, incoming, silence
         self._pace = Pace()
         self._sent_since_wait = False
@@ -122,7 +122,7 @@ class PagedChannel(ABC):
     def send(self, message: Message) -> None:
         """Queue a message; return when its last page waits there."""
         frame = encode(message)
-        for page in cut(frame, self._pace, None if self.ends is None else self.ends.grown()):
+        for page in cut(frame, self._pace, None if self.heads is None else self.heads.grown()):
             self._put(page)
         self._sent_since_wait = True
         self.traffic.frames_sent += 1
@@ -164,8 +164,8 @@ class PagedChannel(ABC):
             if size > (most := longest_frame(kind, bodies[0])):
                 raise PeerError(f"the peer sent a {kind.__name__} of more than {most} bytes")
             if page.last:
-                if self.ends is not None and page.ledger is not None:
-                    self.ends.see(page.ledger)
+                if self.heads is not None and page.ledger is not None:
+                    self.heads.see(page.ledger)
                 return bodies[0] if len(bodies) == 1 else b"".join(bodies)
 
     def check(self) -> None:

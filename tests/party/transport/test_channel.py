@@ -79,16 +79,16 @@ def test_messages_arrive_in_order_and_of_any_size(start: Start) -> None:
 def test_a_message_shows_how_far_the_senders_ledger_leads_where_it_has_grown() -> None:
     a, b = memory_channels()
     first, last = SignedHead(1, bytes(32), b"a"), SignedHead(3, bytes(range(32)), b"b")
-    a.ends, b.ends = Ends([None, first, None, last]), Ends([])
+    a.heads, b.heads = Ends([None, first, None, last]), Ends([])
     seen = []
     for size in (1, 1, 3 * PAGE_BYTES, 3 * PAGE_BYTES):
         a.send(DisguisedPage(bytes(size)))
         pages = [*b._incoming._pages]
         assert not any(page.ledger for page in pages[:-1])
         b.receive(DisguisedPage)
-        seen.append((pages[-1].ledger, [*b.ends.seen]))
+        seen.append((pages[-1].ledger, [*b.heads.seen]))
     assert seen == [(None, []), (first, [first]), (None, [first]), (last, [first, last])]
-    assert not a.ends.seen
+    assert not a.heads.seen
 
 
 class Ends:
