@@ -86,7 +86,7 @@ def _read(line: socket.socket, size: int) -> bytes:
 def _serve(line: socket.socket) -> None:
     """Fork whenever asked; return in what is forked."""
     atexit.register(_leave)  # the first, so that it is called after what those that are imported register
-    for name in ("pyarrow.csv", "pyarrow.parquet"):  # what reads a table imports them then
+    for name in ("pyarrow.compute", "pyarrow.csv", "pyarrow.parquet"):  # what reads a table imports them then
         import_module(name)
     for command in COMMANDS.values():
         import_module(f"party.cli.arguments.{command.arguments}")
