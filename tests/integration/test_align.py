@@ -123,6 +123,7 @@ def test_training_aligns_by_itself_where_ids_differ_and_both_sides_would(trustin
     assert sum(read_tree(pair.bob / "model.json").root.counts) == 120
 
 
+@pytest.mark.full
 def test_an_aligned_run_that_was_killed_goes_on_whichever_side_has_lost_what_it_had_read(
     trusting: Path, tmp_path: Path
 ) -> None:

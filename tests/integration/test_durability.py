@@ -28,6 +28,7 @@ from party.survey.web.description import survey_digest
 from party.survey.web.store import Reception, code_digest
 from protocols.role import Part
 from tests.support.collecting import UNRELATED, write_survey_files
+from tests.support.examples import few
 
 _SYSCALL, _SET_OPTIONS, _GET_SYSCALL_INFO = 24, 0x4200, 0x420E
 _OPTIONS = 0x1 | 0x100000  # stops of system calls are told apart; the child ends with us
@@ -235,7 +236,7 @@ def left(tmp_path: Path, what: str, *, loose: bool) -> list[int]:
     return found
 
 
-@pytest.mark.parametrize("what", KEPT)
+@pytest.mark.parametrize("what", few([*KEPT], 2))
 def test_what_is_said_to_be_kept_is_there_when_the_power_goes(tmp_path: Path, what: str) -> None:
     assert left(tmp_path, what, loose=False) == [1, 2, 3]
 
@@ -263,7 +264,7 @@ def test_a_code_that_somebody_can_read_counts_whenever_the_power_goes(tmp_path: 
     assert found[-1] == 3
 
 
-@pytest.mark.parametrize("what", KEPT)
+@pytest.mark.parametrize("what", few([*KEPT], 2))
 def test_where_nobody_asks_the_disk_to_keep_it_it_is_lost(tmp_path: Path, what: str) -> None:
     """The control: with `synchronous = OFF`, or without fsync, the same things look kept and are not."""
     found = left(tmp_path, what, loose=True)

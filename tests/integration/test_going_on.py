@@ -151,6 +151,7 @@ def entries(folder: Path) -> int:
         return len(ledger)
 
 
+@pytest.mark.full
 def test_a_folder_put_back_from_within_the_run_is_refused_until_the_latest_is_there(pair: Pair) -> None:
     """Bob's folder is copied while his run stands still, and he is killed when he has told more."""
     work, latest, older = job(pair), pair.folder / "latest", pair.folder / "older"
@@ -238,6 +239,7 @@ def cancelled(folder: Path) -> str:
     return f"run {record.run} was cancelled here"
 
 
+@pytest.mark.full
 def test_who_calls_and_waits_within_a_run_ends_as_soon_as_it_is_cancelled(pair: Pair) -> None:
     """Alice stands still, and Bob would wait for ten minutes."""
     pair.edit("bob", "patience = 3", "patience = 600")
@@ -344,7 +346,7 @@ def test_parties_that_are_killed_at_any_moment_end_with_the_tree_of_plain_id3(
 TURNS = {"both": (("bob", "alice"),), "one after the other": (("bob",), ("alice",))}
 
 
-@pytest.mark.parametrize(("way", "turns"), few([*product(OPENINGS, TURNS)], 5))
+@pytest.mark.parametrize(("way", "turns"), few([*product(OPENINGS, TURNS)], 10))
 def test_parties_killed_at_each_opening_hear_one_answer_and_end_with_one_model(
     trusting: Path, tmp_path: Path, way: str, turns: str
 ) -> None:

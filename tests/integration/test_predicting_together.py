@@ -12,6 +12,7 @@ from party.data.texts import MISSING_MARKERS
 from party.keys.keystore import load_secret
 from party.records.alignments import past_alignments
 from party.records.ledger import read_ledger
+from tests.support.examples import few
 from tests.support.processes import Ended, Pair, cotally_here, finish, make_pair, serving
 
 RECORDS = 120
@@ -51,7 +52,7 @@ def predict(pair: Pair, *more: str | Path) -> Ended:
     )
 
 
-@pytest.mark.parametrize("job", [{}, {"method": "smc", "splits": "two-way"}], ids=["values", "two-way"])
+@pytest.mark.parametrize("job", few([{"method": "smc", "splits": "two-way"}, {}], 2))
 def test_two_processes_classify_new_rows_as_one_would_that_saw_all_columns(
     pair: Pair, tmp_path: Path, job: dict[str, str]
 ) -> None:
@@ -108,7 +109,7 @@ def test_more_people_than_we_answer_about_are_refused_before_a_list_is_compared(
             assert past_alignments(ledger.entries(), "data", rows=True) == []
 
 
-@pytest.mark.parametrize("missing", ["x", "majority"])
+@pytest.mark.parametrize("missing", few(["majority", "x"], 2))
 def test_a_missing_cell_is_classified_as_it_was_trained(trusting: Path, tmp_path: Path, missing: str) -> None:
     """All whose cell is missing are of the class of those who have the value that is filled in, and few others are."""
     cells = ["x", "", "y", "x", "-9", "z"]

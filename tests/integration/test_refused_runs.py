@@ -160,7 +160,7 @@ REFUSED: list[tuple[dict[str, str], dict[str, object], str, str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("agreed", "job", "field", "ours", "theirs"), few(REFUSED, 3))
+@pytest.mark.parametrize(("agreed", "job", "field", "ours", "theirs"), few(REFUSED, 5))
 def test_terms_that_one_side_does_not_agree_to_are_one_line_on_both_screens_and_nothing_of_a_record_leaves(
     pair: Pair, agreed: dict[str, str], job: dict[str, object], field: str, ours: str, theirs: str
 ) -> None:
@@ -240,6 +240,7 @@ def test_a_certificate_that_is_not_pinned_ends_with_an_error_and_without_a_run(t
         assert alice.poll() is None
 
 
+@pytest.mark.full
 def test_a_data_set_is_released_in_one_disguise_of_one_split_and_as_it_was(
     pair: Pair, monkeypatch: pytest.MonkeyPatch
 ) -> None:

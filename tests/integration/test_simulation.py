@@ -516,7 +516,7 @@ def counts_of(world: World, name: str) -> Iterator[tuple[Any, Any]]:
                     yield (path, column, str(node.get("together"))), rows if "counts" in node else None
 
 
-@pytest.mark.parametrize("operations", few(KEPT, 2))
+@pytest.mark.parametrize("operations", few(KEPT, 4))
 def test_what_was_kept_leaves_both_nodes_with_one_model_and_no_second_release(operations: list[Any]) -> None:
     assert_one_model_after(operations)
 

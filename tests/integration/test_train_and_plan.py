@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,7 @@ from party.show.assessment import amount_lines, revealed_lines
 from party.show.costs import forecast_text
 from party.show.quality import worth_lines
 from protocols.two_party.bounds import most_counts
+from tests.support.examples import few
 from tests.support.processes import Ended, Pair, assert_one_line, cotally_here, make_pair, serving
 from tests.support.sessions import trained
 
@@ -74,8 +76,7 @@ def reports(monkeypatch: pytest.MonkeyPatch) -> list[Report]:
     return seen
 
 
-@pytest.mark.parametrize("method", ["hybrid", "smc", "randomized"])
-@pytest.mark.parametrize("test", ["1/5", "0"])
+@pytest.mark.parametrize(("method", "test"), few([*product(("hybrid", "smc", "randomized"), ("1/5", "0"))], 2))
 def test_the_last_lines_show_tree_accuracy_and_file(pair: Pair, reports: list[Report], method: str, test: str) -> None:
     ended = run_train(
         pair, "--progress", "none", method=method, test=test, **{"omega": 1} if method == "hybrid" else {}
@@ -310,9 +311,13 @@ def test_plan_discloses_no_exact_count_for_randomized(pair: Pair) -> None:
 
 
 def test_plan_says_whether_held_out_records_can_tell_an_accuracy_from_disguised_copies(pair: Pair) -> None:
-    for terms, few in (({"method": "randomized"}, True), ({"method": "randomized", "test": "0"}, False), ({}, False)):
+    for terms, too_few in (
+        ({"method": "randomized"}, True),
+        ({"method": "randomized", "test": "0"}, False),
+        ({}, False),
+    ):
         ended = cotally_here("plan", pair.alice / "party.toml", pair.write_job(**terms))
-        assert ("Accuracy: 30 held-out records will be too few to estimate it" in ended.out) == few
+        assert ("Accuracy: 30 held-out records will be too few to estimate it" in ended.out) == too_few
 
 
 def test_plan_calls_nobody_and_notes_nothing(pair: Pair) -> None:

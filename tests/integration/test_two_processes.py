@@ -50,7 +50,10 @@ def test_with_the_whole_window_two_processes_build_the_tree_of_plain_id3(pair: P
 SECRET = {"reveal": "tree", "most_bits": 1000, "method": "smc", "test": "0", "max_depth": 3, "min_leaf": 5}
 
 
-@pytest.mark.parametrize(("changes", "more"), [({}, set()), ({"method": "hybrid", "omega": 3}, {"copy", "windows"})])
+WAYS: list[tuple[dict[str, object], set[str]]] = [({"method": "hybrid", "omega": 3}, {"copy", "windows"}), ({}, set())]
+
+
+@pytest.mark.parametrize(("changes", "more"), few(WAYS, 2))
 def test_two_processes_that_reveal_the_tree_alone_end_with_it_and_have_no_count_on_record(
     pair: Pair, changes: dict[str, object], more: set[str]
 ) -> None:
