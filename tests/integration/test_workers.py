@@ -17,7 +17,7 @@ from tests.support.children import gone, workers_of
 from tests.support.examples import few
 from tests.support.processes import Pair, cotally_here, finish, make_pair, serving, start, until_growing, wait_for
 
-RECORDS = 100
+RECORDS = 160
 ALICE, BOB = ["a0", "a1", "a2"], ["b0", "b1", "b2", "class"]
 
 
