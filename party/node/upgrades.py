@@ -12,9 +12,11 @@ import filecmp
 import hmac
 import json
 import os
+import re
 import shutil
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import partial
@@ -49,7 +51,7 @@ from party.records.releases import CONTRAST, released
 from party.settings.job import GONE_TERMS
 from party.settings.party import GONE_NUMBER, GONE_SETTINGS
 from party.settings.place import CONFIG_FILE
-from party.settings.toml import read_toml, without
+from party.settings.toml import read_toml
 from protocols.facts import Way
 from protocols.randomness import keyed_digest
 
@@ -311,3 +313,31 @@ def _inside(read: Mapping[str, Any], place: str) -> Mapping[str, Any]:
 
 def _write(name: str, text: str, held: FolderLock) -> None:
     write_atomically(held.folder / name, text)
+
+
+def without(text: str, place: str, key: str, why: str) -> str:
+    r"""Return the text of a file in which a key under [place], or at its top, is a comment; as it is without the key.
+
+    `ValueError`: the key is written in another way than on lines of its own.
+
+    >>> print(without('[agree]\nranks = ["gains",\n  "copies"]\nodds = 2\n', "agree", "ranks", "gone"), end="")
+    [agree]
+    # gone:
+    # ranks = ["gains",
+    #   "copies"]
+    odds = 2
+    """
+    before = tomllib.loads(text)
+    table = before.get(place, {}) if place else before
+    if not isinstance(table, dict) or key not in table:
+        return text
+    del table[key]
+    lines = text.split("\n")
+    starts = [at for at, line in enumerate(lines) if re.match(rf"\s*{re.escape(key)}\s*=", line)]
+    for start, end in ((at, to) for at in starts for to in range(at + 1, len(lines) + 1)):
+        comment = [f"# {why}:", *(f"# {line}" for line in lines[start:end])]
+        after = "\n".join([*lines[:start], *comment, *lines[end:]])
+        with suppress(tomllib.TOMLDecodeError):
+            if tomllib.loads(after) == before:
+                return after
+    raise ValueError

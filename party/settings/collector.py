@@ -42,7 +42,7 @@ def read_population(section: Section, questionnaire: Questionnaire) -> Populatio
     if others or questionnaire.design.group_of(column) is not None:
         raise section.error(name, "name one column, and one that is sent as it is")
     entry = section.section(name, questionnaire.values[column])
-    shares = tuple(entry.fraction(value) for value in questionnaire.values[column])
+    shares = tuple(entry.exact(value, entry.raw(value)) for value in questionnaire.values[column])
     if min(shares) < 0 or sum(shares) != 1:
         raise section.error(name, f"the shares must be 0 or more and add up to 1, not to {sum(shares)}")
     return Population(column, shares)
@@ -315,6 +315,6 @@ def _round_two(
     if closing.half_width is not None:
         raise top.error("round_two", "needs links that last: leave [close] half_width out, or set a date")
     try:
-        return BitDesign(section.fraction("truth", "3/4"))
+        return BitDesign(section.exact("truth", section.raw("truth", "3/4")))
     except InputError as error:
         raise section.error("truth", error.problem) from None

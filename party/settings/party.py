@@ -502,7 +502,8 @@ _GROUPS: Final = "must be an integer from 1 to 8, or a list of lists of column n
 def _read_groups(section: Section, key: str) -> int | tuple[tuple[str, ...], ...]:
     groups = section.raw(key)
     if not isinstance(groups, list):
-        return section.integer(key, 1, 8)
+        number: int = section.value(key, Between(1, 8))
+        return number
     for group in groups:
         if not isinstance(group, list) or not group or not all(isinstance(column, str) for column in group):
             raise section.error(key, _GROUPS)

@@ -7,7 +7,6 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -230,17 +229,6 @@ class Section:
             self._check_choice(key, item, options or ())
         return tuple(value)
 
-    def integer(self, key: str, low: int, high: int) -> int:
-        """Return an integer in `low .. high`."""
-        value: int = self._get(key, (int,), REQUIRED)
-        if not low <= value <= high:
-            raise self.error(key, f"must be an integer from {low} to {high}")
-        return value
-
-    def fraction(self, key: str, default: str | _Required = REQUIRED) -> Fraction:
-        """Return an exact number: text such as "9/20" or "0.45", or an integer."""
-        return self.exact(key, self.raw(key, default))
-
     def exact(self, key: str, value: object) -> Fraction:
         """Read one exact number; a TOML float is refused, since it would hide which fraction is meant."""
         if isinstance(value, Decimal):
@@ -299,34 +287,6 @@ class Section:
         if key in self._content and type(value) not in kinds:
             raise self.error(key, "must be " + " or ".join(_KINDS[kind] for kind in kinds))
         return value
-
-
-def without(text: str, place: str, key: str, why: str) -> str:
-    r"""Return the text of a file in which a key under [place], or at its top, is a comment; as it is without the key.
-
-    `ValueError`: the key is written in another way than on lines of its own.
-
-    >>> print(without('[agree]\nranks = ["gains",\n  "copies"]\nodds = 2\n', "agree", "ranks", "gone"), end="")
-    [agree]
-    # gone:
-    # ranks = ["gains",
-    #   "copies"]
-    odds = 2
-    """
-    before = tomllib.loads(text)
-    table = before.get(place, {}) if place else before
-    if not isinstance(table, dict) or key not in table:
-        return text
-    del table[key]
-    lines = text.split("\n")
-    starts = [at for at, line in enumerate(lines) if re.match(rf"\s*{re.escape(key)}\s*=", line)]
-    for start, end in ((at, to) for at in starts for to in range(at + 1, len(lines) + 1)):
-        comment = [f"# {why}:", *(f"# {line}" for line in lines[start:end])]
-        after = "\n".join([*lines[:start], *comment, *lines[end:]])
-        with suppress(tomllib.TOMLDecodeError):
-            if tomllib.loads(after) == before:
-                return after
-    raise ValueError
 
 
 def toml_text(text: str) -> str:

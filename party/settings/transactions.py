@@ -21,6 +21,7 @@ from protocols.association.breaches import breach_bound, smallest_rho
 from protocols.association.operators import CutAndPaste, Operator, SelectASize, Uniform
 from protocols.association.transactions import TransactionDesign
 from protocols.errors import InputError
+from protocols.kinds import Between
 from protocols.randomness import canonical
 
 KINDS = (CutAndPaste.kind, SelectASize.kind, Uniform.kind)
@@ -112,7 +113,7 @@ def _items(top: Section) -> tuple[str, ...]:
     """Return the items: a list, a file with one per line, or a number `n` for the items 0 to n - 1."""
     given = top.raw("items")
     if isinstance(given, int) and not isinstance(given, bool):
-        top.integer("items", 1, 10**7)
+        top.value("items", Between(1, 10**7))
         return tuple(map(str, range(given)))
     names = tuple(name.strip() for name in (_listed(top, given) if isinstance(given, str) else top.texts("items")))
     if not names or not all(names):
@@ -145,8 +146,8 @@ def _operators(
         chances = {size: _exact_list(held, str(size), held.raw(str(size))) for size in _sizes(top, "chances")}
         makers = {size: partial(SelectASize, size, chance) for size, chance in chances.items()}
     else:
-        cutoff = top.integer("cutoff", 1, _LARGEST_SIZE)
-        sizes = range(top.integer("largest_size", 0, _LARGEST_SIZE) + 1) if follows else _sizes(top, "rho")
+        cutoff = top.value("cutoff", Between(1, _LARGEST_SIZE))
+        sizes = range(top.value("largest_size", Between(0, _LARGEST_SIZE)) + 1) if follows else _sizes(top, "rho")
         makers = {size: partial(CutAndPaste, size, cutoff) for size in sizes}
     if follows:
         if level is None or not supports:

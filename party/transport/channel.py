@@ -82,16 +82,16 @@ class LedgerHeads(Protocol):
     """How far the ledgers of both parties about each other lead."""
 
     def grown(self) -> SignedHead | None:
-        """Return the end of ours, if it has grown since it was asked for: the message that leaves now shows it."""
+        """Return that of ours, if it has grown since it was asked for: the message that leaves now shows it."""
 
     def see(self, end: SignedHead) -> None:
-        """Take note of the end of the peer's, which came with a message."""
+        """Take note of that of the peer's, which came with a message."""
 
 
 class PagedChannel(ABC):
     """One session with one peer, of this name and certificate (in memory there is none), over two queues of pages.
 
-    Somebody else moves the pages. `ends` are shown and seen from when they are set. `send`, `receive` and `check` raise
+    Somebody else moves the pages. `heads` are shown and seen once they are set. `send`, `receive` and `check` raise
     `PeerLostError`, `PeerStoppedError`, or another `PeerError` for what the wire does not allow. `close` returns when
     the peer has everything that was sent. `stop` sends the peer why we end, and raises nothing. `interrupt` may be
     called by another thread: what waits then raises that error.
