@@ -97,7 +97,7 @@ def _laid_out(paragraph: str, indent: str, width: int) -> list[str]:
 
 def add_loudness(parser: argparse.ArgumentParser) -> None:
     loudness = parser.add_mutually_exclusive_group()
-    loudness.add_argument("-q", "--quiet", action="store_true", help="print results and errors alone")
+    loudness.add_argument("-q", "--quiet", action="store_true", help="print only results and errors")
     loudness.add_argument("-v", "--verbose", action="store_true", help="print more of what is done, but no data")
 
 

@@ -152,7 +152,7 @@ def _jointly(arguments: argparse.Namespace, ranking: RankedBy | None) -> int:
         raise InputError("--with asks the peer, --answered writes what it has answered before: name one of them")
     if ranking is not None or arguments.report is not None:
         raise InputError(
-            "--scores, --threshold, --ranked and --report are for a model alone: with a peer take --probabilities"
+            "--scores, --threshold, --ranked and --report are for a model without a peer: with one take --probabilities"
         )
     if arguments.model.suffix == ".json":
         raise InputError(f"{arguments.model} is a model: name your party in its place, and the model by --model")

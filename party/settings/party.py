@@ -533,7 +533,7 @@ def _acceptance(section: Section, key_floor: int) -> Acceptance:
     agree = section.read(replace(USUAL_AGREE, smallest_key_bits=bits))
     if agree.noise is not None and agree.epsilon is None:
         enough = f'such as epsilon = "{NOISE.text(agree.noise)}"'
-        raise section.error("noise", f"bounds one run alone: set epsilon too, for all runs over a data set, {enough}")
+        raise section.error("noise", f"bounds only one run: set epsilon too, for all runs over a data set, {enough}")
     return agree
 
 

@@ -137,7 +137,7 @@ def _copy_parts(found: LeavingCheck, *, full: bool) -> list[ReportPart]:
         return []
     head = f"The copy, with theta = {copy.found.theta}; a receiver is taken to know how common each value is."
     if found.run.terms.counts_exactly:
-        head += " These figures are of the copy alone, and do not cover counts."
+        head += " These figures cover the copy, and not counts."
     refused = [] if copy.refused is None else [f"[agree] refuses this copy: {copy.refused}"]
     return [head, reading_line(copy.read), *refused, "", *privacy_parts(copy.found, full=full)]
 

@@ -79,7 +79,7 @@ def bit_text(bit: BitDesign) -> str:
 
 
 def live_line(address: str, every: int) -> str:
-    return f"Results are at {address} on this machine alone, and load again every {every} seconds."
+    return f"Results are at {address} only on this machine, and load again every {every} seconds."
 
 
 def collected_lines(status: StoreStatus) -> Iterator[str]:

@@ -63,7 +63,7 @@ def combined_lines(
             yield f"  weights of the files: {weights_text(finding.estimate)}; their shares differ by {gap}"
     yield "Each file is taken for a sample of one population: the surer its share, the more it counts."
     if any(questionnaire.controls for questionnaire in questionnaires):
-        yield "Nothing is corrected for random answers: ask each file alone for that."
+        yield "Nothing is corrected for random answers: for that, estimate from one file at a time."
     yield "Intervals are normal: they may leave 0 .. 1 where a share is near an end or records are few."
 
 
@@ -167,7 +167,7 @@ def mined_lines(mined: MinedModel, parts: Parts, questionnaire: Questionnaire, o
             yield f"Always guessing the commonest class would have {mined.guess.share:.4f}."
     yield from worth_lines(mined.model, mined.beats_guessing)
     if output is not None:
-        unmarked = f"; the marks {MARK} are shown here alone" if mined.doubtful else ""
+        unmarked = f"; the marks {MARK} are shown only here" if mined.doubtful else ""
         yield f"Wrote {output}: `cotally show` and `cotally predict` take it{unmarked}."
         yield f"What its rules leave of privacy: cotally privacy {questionnaire.path} --model {output}"
 

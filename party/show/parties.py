@@ -95,10 +95,10 @@ def renewed_lines(own: Peer) -> list[str]:
 
 def sealed_lines(folder: Path, *, is_sealed: bool, by: str) -> list[str]:
     if not is_sealed:
-        return [f"Unsealed: the keys in {folder} are in files of their own again, readable by you alone"]
+        return [f"Unsealed: the keys in {folder} are in files of their own again, readable only by you"]
     opens = "one of this machine's keyring" if by == "keyring" else "the passphrase elsewhere"
     return [
-        f"Sealed: the keys in {folder} are in sealed.keys alone. Keep a backup of it, and {opens}:",
+        f"Sealed: the keys in {folder} are only in sealed.keys. Keep a backup of it, and {opens}:",
         "without it the keys are lost. Delete earlier copies from disk and backups yourself",
     ]
 

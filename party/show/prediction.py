@@ -42,7 +42,7 @@ def formula_notes(classes: Sequence[str]) -> Iterator[str]:
     """Yield a note where a class, which the other party may have named, is a formula to a spreadsheet."""
     found = next((each for each in classes if each[:1] in {*"=+-@"} and doubles([each]) is None), None)
     if found is not None:
-        yield f"the class {printable(found)!r} is a formula to a spreadsheet: open the table there as text alone"
+        yield f"the class {printable(found)!r} is a formula to a spreadsheet: open the table there as text"
 
 
 def joint_notes(offer: Offer, answers: Answers | None, output: Path | None) -> Iterator[str]:

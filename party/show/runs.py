@@ -30,7 +30,7 @@ _PATHS = (
     "for each distinct path over the columns of the party that encrypts; nodes with the same candidates share it."
 )
 _ACCURACY = (
-    "Accuracies here are measured on the held-out records as they are, which the demo alone has from both parties; "
+    "Accuracies here are measured on the held-out records as they are, which only the demo has from both parties; "
     "with randomized the party that holds the class estimates it from a copy, so its report shows another figure."
 )
 

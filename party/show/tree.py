@@ -117,11 +117,11 @@ def pure_lines(found: PureLeaves | None) -> list[str]:
     """Say how many people's class a tree gives away.
 
     >>> pure_lines(PureLeaves(2, 9, 57, 19))[0][:83]
-    '2 of 9 leaves hold training records of one class alone, 57 in all, 19 in the smalle'
+    '2 of 9 leaves hold training records of only one class, 57 in all, 19 in the smalle'
     """
     if found is None or not found.leaves:
         return []
-    leaves = f"{found.leaves} of {found.of} leaves hold training records of one class alone"
+    leaves = f"{found.leaves} of {found.of} leaves hold training records of only one class"
     people = f"{found.records:,} in all, {found.fewest:,} in the smallest"
     return [f"{leaves}, {people}: the columns that lead there give away the class of each of these people."]
 

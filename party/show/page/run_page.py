@@ -149,7 +149,7 @@ def _known(columns: ResultColumns, k: int, form: str) -> str:
 _LINES = 400
 _GONE = "The table that was released is not here as it was, so what a receiver reads of the copy is not computed."
 _KEEP = "They also show how common each of our values is: keep this page at home. What can be compared is at its end."
-_NOT_COUNTS = "These figures are of the copy alone: counts, which the peer has too, are not covered by them."
+_NOT_COUNTS = "These figures cover the copy, and not the counts, which the peer has too."
 
 
 @dataclass(frozen=True)
@@ -517,7 +517,7 @@ def _windows(finished: Finished) -> list[ReportPart]:
         for run, terms in runs
     ]
     label = "Accuracy and cost ratio against the window"
-    said = "Runs over the same people that differ in method and window alone."
+    said = "Runs over the same people that differ only in method and window."
     heads = headed("<Window", "Accuracy", "Cost ratio", "Secure counts")
     rows = [
         (point.window, _told_share(point.accuracy), _told_share(point.cost), f"{run.counted:,}")

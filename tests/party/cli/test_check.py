@@ -203,9 +203,9 @@ def test_a_plain_column_and_a_job_that_we_would_refuse_are_shown_whole(pair: Pai
 
 def test_what_is_not_covered_by_the_figures_of_a_copy_stands_first(pair: Pair) -> None:
     told = " ".join(check(pair, pair.write_job()).out.split())
-    assert told.index("do not cover counts") < told.index("A receiver of this copy reads")
+    assert told.index("cover the copy, and not counts") < told.index("A receiver of this copy reads")
     mined = " ".join(check(pair, pair.write_job(method="randomized"), party="bob").out.split())
-    assert "do not cover counts" not in mined
+    assert "cover the copy" not in mined
 
 
 def test_what_a_run_revealed_is_what_the_next_check_shows(pair: Pair) -> None:

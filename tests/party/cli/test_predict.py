@@ -156,7 +156,7 @@ REFUSED = [
     (("counts", 2), ("--scores", "--column", "rank"), "the file has a column of this name already"),
     (("labels", 2), ("--probabilities",), "nobody knows the shares of its leaves"),
     (("counts", 2), ("--report", "page.txt"), "--report page.txt must end in one of .html"),
-    (("counts", 2), ("--answered", "--scores"), "are for a model alone: with a peer take --probabilities"),
+    (("counts", 2), ("--answered", "--scores"), "are for a model without a peer: with one take --probabilities"),
 ]
 
 

@@ -151,7 +151,7 @@ def test_a_party_allows_any_epsilon_unless_it_says_how_much(tmp_path: Path) -> N
     assert (agree.noise, agree.epsilon) == (Fraction(3, 2), Fraction(4))
     for line, problem in (
         ("noise = 1.5", "noise: write the number as text"),
-        ("noise = 1", "noise: bounds one run alone: set epsilon too"),
+        ("noise = 1", "noise: bounds only one run: set epsilon too"),
     ):
         with pytest.raises(ConfigError, match=problem):
             _agree(tmp_path, line)

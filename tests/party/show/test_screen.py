@@ -357,9 +357,7 @@ def test_the_shares_of_leaves_stand_where_counts_would() -> None:
 def test_pure_leaves_are_counted_with_their_people_and_only_where_counts_are_exact() -> None:
     found = pure_leaves(small_model(), make_terms(method="smc"))
     assert found == PureLeaves(leaves=5, of=6, records=5 + 3 + 1 + 6 + 1, fewest=1)
-    assert pure_lines(found)[0].startswith(
-        "5 of 6 leaves hold training records of one class alone, 16 in all, 1 in the"
-    )
+    assert pure_lines(found)[0].startswith("5 of 6 leaves hold training records of only one class, 16 in all, 1 in the")
     for terms in (make_terms(method="smc", noise=Fraction(1), max_depth=3), make_terms(method="randomized")):
         assert pure_leaves(small_model(), terms) is None
     mixed = replace(small_model(), root=Leaf((3.0, 4.0), 1))

@@ -207,7 +207,7 @@ def test_what_a_receiver_reads_of_our_copy_is_shown_where_the_table_is_here_and_
     local = make_local(CASE, "bob")
     copy = own_copy(local, local.design(CASE.terms.theta, class_is_shared=False))
     texts = " ".join(Page(page_html(replace(told, copy=copy))).texts)
-    assert texts.index("These figures are of the copy alone") < texts.index(reading_line(copy.read))
+    assert texts.index("These figures cover the copy") < texts.index(reading_line(copy.read))
     assert "3 of 3 attributes are disguised" in texts
     gone = " ".join(Page(page_html(told)).texts)
     assert "The table that was released is not here as it was" in gone
@@ -306,7 +306,7 @@ def test_a_ratio_stands_only_where_less_than_all_could_have_been_counted(told: F
 def test_the_page_of_a_run_without_noise_points_to_the_leaves_of_one_class(told: Finished) -> None:
     assert isinstance(told.model, Tree)
     pure = replace(told, model=replace(told.model, root=Leaf((19.0, 0.0), 0)))
-    assert "1 of 1 leaves hold training records of one class alone, 19 in all" in page_markdown(pure)
+    assert "1 of 1 leaves hold training records of only one class, 19 in all" in page_markdown(pure)
     assert "of one class alone" not in page_markdown(on_terms(pure, method="smc", noise="4", max_depth=1))
 
 
