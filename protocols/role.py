@@ -4,7 +4,9 @@ A role yields `Send(message)`, `Receive(kind)`, `Note`, `Save` or `Progress`, is
 its result. Any role raises `PeerError` where the peer sent what the protocol does not allow, and `DeviationError` where
 what it sent cannot be true.
 It knows nothing of sockets or threads. `run_pair` plays two roles against each other in one process and is the
-specification of what any transport must do: deliver messages in order, both ways at once.
+specification of what any transport must do: deliver messages in order, both ways at once; `run_alone` plays one that
+needs no peer. A role that plays others passes on what they yield: `together` two at once, `with_progress` one with
+other progress.
 """
 
 from collections import deque

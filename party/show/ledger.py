@@ -294,20 +294,26 @@ _NAMES = "names of columns and values, and the number of records,"
 
 
 def _would_text(would: WouldReveal) -> str:
+    refused = "no tree and no count, since our table or what was revealed before refuses it"
+    return "; ".join(_would_parts(would)) or f"{refused}; {_NAMES} may cross before it does"
+
+
+def _would_parts(would: WouldReveal) -> Iterator[str]:
     kind = "counts" if would.epsilon is not None else "exact counts"
     amounts = ((would.bits, would.likely_bits, "bits of a tree"), (would.counts, would.likely_counts, kind))
-    parts = [
-        f"at most {most:,} {what}" + ("" if likely is None else f", probably {likely:,}")
-        for most, likely, what in amounts
-        if most is not None
-    ]
-    parts += [] if would.epsilon is None else [f"epsilon {NOISE.text(would.epsilon)}"]
-    parts += [] if would.read is None else ["a copy of which {:,} of {:,} whole records are read".format(*would.read)]
-    parts += [] if would.people is None else [f"{would.people:,} people asked about"]
-    parts += [] if would.seconds is None else [f"about {would.seconds:,.0f} s and {would.megabytes} MB"]
-    parts += [] if would.likely_counts != 0 else [f"our table refuses it in the run: {_NAMES} cross before"]
-    refused = "no tree and no count, since our table or what was revealed before refuses it"
-    return "; ".join(parts) or f"{refused}; {_NAMES} may cross before it does"
+    for most, likely, what in amounts:
+        if most is not None:
+            yield f"at most {most:,} {what}" + ("" if likely is None else f", probably {likely:,}")
+    if would.epsilon is not None:
+        yield f"epsilon {NOISE.text(would.epsilon)}"
+    if would.read is not None:
+        yield "a copy of which {:,} of {:,} whole records are read".format(*would.read)
+    if would.people is not None:
+        yield f"{would.people:,} people asked about"
+    if would.seconds is not None:
+        yield f"about {would.seconds:,.0f} s and {would.megabytes} MB"
+    if would.likely_counts == 0:
+        yield f"our table refuses it in the run: {_NAMES} cross before"
 
 
 def proposal_lines(jobs: Sequence[Proposal], approvals: int) -> Iterator[str]:
