@@ -67,7 +67,7 @@ def read_by_who_knows_all_records_but_not_whose(truth: Codes, design: RelatedDes
 
 
 def test_columns_that_share_a_coin_let_a_receiver_read_records_that_coins_of_their_own_keep() -> None:
-    for name, records, most in [("adult", 4000, 0.6), ("mushroom", 8124, 0.5), ("votes", 435, 0.25)]:
+    for name, records, most in few([("adult", 4000, 0.6), ("mushroom", 8124, 0.5), ("votes", 435, 0.25)], 2):
         truth, sizes = half_of(name, records)
         shared = RelatedDesign.of_odds(sizes, default_groups(sizes, 2), Fraction(11, 20))
         own = RelatedDesign.of_odds(sizes, each_alone(sizes), Fraction(2, 3))
@@ -327,11 +327,11 @@ def drawn(shares: Counts, seed: int) -> Counts:
     return {what: int(chance.integers(0, 256)) for what in shares}
 
 
-@pytest.mark.parametrize("owner", ["alice", "bob"])
+@pytest.mark.parametrize("owner", ["alice", pytest.param("bob", marks=pytest.mark.full)])
 def test_beside_a_tree_alone_a_copy_is_read_as_beside_its_model_alone(tmp_path: Path, owner: str) -> None:
     """Of columns that share coins, beside which counts read .75: .25 to .4, as by numbers that he draws himself."""
     watched, read = groups_of_24(owner, 2, Fraction(11, 20), 8, **TREE), []
-    for seed in few(range(3), 2):
+    for seed in few(range(3), 3):
         copy, told, shares, tree = watched.play(tmp_path)
         assert told == {}
         assert len(shares) > 100
@@ -378,7 +378,7 @@ def test_one_person_in_each_group_is_named_by_counts_and_by_a_tree_alone_as_by_i
     _, told, *_ = watched.play(tmp_path)
     assert named(watched, watched.claims(told)) == 17
     watched, read = one_unknown_in_each_group(reveal="tree", min_leaf=20), []
-    for seed in few(range(4), 2):
+    for seed in few(range(4), 4):
         _, told, shares, tree = watched.play(tmp_path)
         assert told == {}
         read.append([named(watched, watched.claims(each, tree)) for each in ({}, shares, drawn(shares, seed))])

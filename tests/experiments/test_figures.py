@@ -44,6 +44,7 @@ NAMES = (
     "question_window_one",
     "du_zhan_2003_figure_2",
 )
+QUICK = ("surveys_figure_2", "noise_accuracy")
 STATISTICS = ("mean", "variance", "deviation", "repetitions", "seed", "version", "parameters")
 
 
@@ -78,7 +79,9 @@ def test_every_script_is_listed_here_has_a_plot_and_is_named_on_the_page() -> No
         assert f"{name}.csv" in page
 
 
-@pytest.mark.parametrize("name", few(NAMES, 16))
+@pytest.mark.parametrize(
+    "name", [each if each in QUICK else pytest.param(each, marks=pytest.mark.full) for each in NAMES]
+)
 def test_the_small_form_runs(name: str, folder: Path, harness: ModuleType) -> None:
     figure = figure_of(name).small()
     lines = harness.make(figure, folder, 1)
@@ -274,7 +277,7 @@ def runs(data: str) -> list[list[MethodScore]]:
     """Return repetitions at theta = 0.45 with 4 groups in all: plain, randomized, then a row a window."""
     table = load_table(data)
     rows = []
-    for repetition in few(range(REPETITIONS[data]), 2):
+    for repetition in few(range(REPETITIONS[data]), 4):
         generator = np.random.default_rng([20070508, repetition])
         sample = table.rows(generator.choice(len(table), RECORDS[data], replace=False))
         split = random_split(sample, len(table.attributes) - 1, Fraction(1, 5), generator)

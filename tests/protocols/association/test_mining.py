@@ -53,10 +53,10 @@ def undisguised(baskets: Sequence[Sequence[int]], universe: int = UNIVERSE) -> t
 
 @pytest.fixture(scope="module")
 def shop() -> tuple[Randomized, TransactionDesign]:
-    """Return 3,000 randomized transactions of 0 to 4 items in which two pairs and a triple stand out."""
+    """Return 1,500 randomized transactions of 0 to 4 items in which two pairs and a triple stand out."""
     chance = np.random.default_rng(7)
     kinds: tuple[list[int], ...] = ([0, 1, 2], [0, 1], [3, 4], [5], [], [0, 1, 2, 6])
-    baskets = [sorted({*kinds[chance.integers(6)], *([7] if chance.random() < 0.1 else [])}) for _ in range(3000)]
+    baskets = [sorted({*kinds[chance.integers(6)], *([7] if chance.random() < 0.1 else [])}) for _ in range(1500)]
     baskets = [basket[:4] for basket in baskets]
     operators = (
         SelectASize(0, fractions("1"), Fraction(1, 10)),
@@ -249,12 +249,12 @@ METRICS = tuple(rule_metrics(*np.array([[0.5], [0.5], [0.5]])))
 def test_thresholds_are_reached_exactly(shop: tuple[Randomized, TransactionDesign]) -> None:
     mined = mine_rules(mine_itemsets(*shop, Fraction(1, 8)))
     for metric in METRICS:
-        for place, rule in few(list(enumerate(mined.rules)), 3):
+        for place, rule in few(list(enumerate(mined.rules)), 9):
             exact = rule_metrics(*np.array([mined.exact(rule)], dtype=object).T)[metric][0]
             if isinstance(exact, Fraction):
                 assert mined.reached(metric, exact)[place]
                 assert not mined.reached(metric, exact + Fraction(1, 10**30))[place]
-    for itemset in few([*frequent(mine_itemsets(*shop, Fraction(1, 8)))], 3):
+    for itemset in few([*frequent(mine_itemsets(*shop, Fraction(1, 8)))], 9):
         share = support(*shop, itemset).share
         assert itemset in frequent(mine_itemsets(*shop, share))
         assert itemset not in frequent(mine_itemsets(*shop, share + Fraction(1, 10**30)))

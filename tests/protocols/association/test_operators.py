@@ -253,7 +253,7 @@ def test_a_sampler_is_held_against_its_declaration_and_one_that_differs_fails() 
     assert found.passed, found.failures
     assert {test.size for test in found.tests} == {0, 2, 3, 4}
     assert found.disguised >= 4000
-    for case in few([*DEPARTURES.values()], 2):
+    for case in few([*DEPARTURES.values()], 3):
         found = audited(sampler_of(case))
         sizes = {test.size for test in found.failures}
         assert sizes == {size for size in DESIGN.sizes if case.operator(size) != DESIGN.operator(size)}
@@ -366,7 +366,7 @@ ALARM = 1e-9
 
 def test_every_form_is_sent_as_often_as_declared() -> None:
     """A chance of 1/4 that is off by 5/100 is caught with a chance above 0.99, as the last lines compute."""
-    for operator, universe in few(OPERATORS, 2):
+    for operator, universe in few(OPERATORS, 4):
         transaction = list(range(universe - operator.size, universe))
         design = TransactionDesign(universe, (operator,))
         words = keyed_words(SECRET, "all forms", list(map(str, range(TRIALS))))
@@ -489,25 +489,25 @@ BASKETS = [([], [2], [0, 1], [0, 1, 4]), ([0, 1], [1, 2], [0, 3]), ([0, 1, 2], [
 
 def test_over_all_outcomes_estimates_have_the_truth_for_mean_and_their_variance_for_spread() -> None:
     """No tolerance: support, its variance, and the covariance with the support of a part, all as exact fractions."""
-    for baskets in BASKETS:
-        for first, rest in [([0], [1]), ([1], [0, 2]), ([0, 1], []), ([], [0]), ([0, 1], [2])]:
-            union = {*first, *rest}
-            n, truth = len(baskets), Fraction(sum(union <= set(b) for b in baskets), len(baskets))
-            inner_truth = Fraction(sum(set(first) <= set(b) for b in baskets), n)
-            mean = square = mixed = told = told_mixed = inner_mean = Fraction(0)
-            for cells, chance in support_outcomes(baskets, first, rest):
-                whole = estimate_support(SAMPLED_DESIGN, all_items(cells))
-                inner = estimate_support(SAMPLED_DESIGN, first_items(cells))
-                mean += chance * whole.share
-                inner_mean += chance * inner.share
-                square += chance * whole.share**2
-                mixed += chance * whole.share * inner.share
-                told += chance * whole.variance
-                told_mixed += chance * estimate_covariance(SAMPLED_DESIGN, cells, whole)
-            assert (mean, inner_mean) == (truth, inner_truth)
-            assert told == square - mean**2
-            assert told_mixed == mixed - mean * inner_mean
-            assert told == by_formula(baskets, sorted(union))
+    parts: list[tuple[list[int], list[int]]] = [([0], [1]), ([1], [0, 2]), ([0, 1], []), ([], [0]), ([0, 1], [2])]
+    for baskets, (first, rest) in few([*product(BASKETS, parts)], 3):
+        union = {*first, *rest}
+        n, truth = len(baskets), Fraction(sum(union <= set(b) for b in baskets), len(baskets))
+        inner_truth = Fraction(sum(set(first) <= set(b) for b in baskets), n)
+        mean = square = mixed = told = told_mixed = inner_mean = Fraction(0)
+        for cells, chance in support_outcomes(baskets, first, rest):
+            whole = estimate_support(SAMPLED_DESIGN, all_items(cells))
+            inner = estimate_support(SAMPLED_DESIGN, first_items(cells))
+            mean += chance * whole.share
+            inner_mean += chance * inner.share
+            square += chance * whole.share**2
+            mixed += chance * whole.share * inner.share
+            told += chance * whole.variance
+            told_mixed += chance * estimate_covariance(SAMPLED_DESIGN, cells, whole)
+        assert (mean, inner_mean) == (truth, inner_truth)
+        assert told == square - mean**2
+        assert told_mixed == mixed - mean * inner_mean
+        assert told == by_formula(baskets, sorted(union))
 
 
 def by_formula(baskets: Sequence[Sequence[int]], itemset: Sequence[int]) -> Fraction:

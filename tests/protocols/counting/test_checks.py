@@ -132,9 +132,9 @@ def test_counts_that_cannot_be_end_the_run_in_one_text_and_one_where_no_record_c
 
 @pytest.mark.parametrize("theta", ["9/20", "9/10"])
 def test_an_honest_peer_never_fails_over_many_seeds(theta: str) -> None:
-    """60 trees, or 20, both sides' checks of one level after another; the false alarm is one in 10^6 a tree."""
+    """60 trees, or 10, both sides' checks of one level after another; the false alarm is one in 10^6 a tree."""
     assert FALSE_ALARM == 1e-6
-    for seed in few(range(60), 3):
+    for seed in few(range(60), 6):
         codes = correlated((*SIZES, 2), 150, seed=seed, flips=0.6)
         plain = PlaintextEngine(SCHEMA, codes, codes[:0])
         engine = RecordingEngine(plain)
@@ -197,7 +197,7 @@ def test_the_bound_knows_groups_and_a_move_beyond_it_is_caught_with_the_power_th
     codes = np.repeat(np.array([[0, 0, 0], [0, 1, 1]], dtype=np.uint8), 2000, axis=0)
     query = Query(ROOT, (1,), (2000.0, 2000.0))
     cheat = [2000, move, 0, 2000 - move]
-    for secret in range(20):
+    for secret in range(5):
         seen = view_of(schema, "alice", codes, peer_design(schema, "alice", ((1,),), theta), secret)
         plausibility = Plausibility(seen, Estimator(seen))
         bound = plausibility._bound(ROOT, 1, 2000)
@@ -235,7 +235,7 @@ GROUPS = tuple((column,) for column in range(COLUMNS))
 CHI_SQUARE_RECORDS = 3000
 THETA = Fraction(2, 3)
 QUERY = Query(ROOT, tuple(range(COLUMNS)), (1500.0, 1500.0))
-RUNS = 10
+RUNS = 5
 
 
 def joint_table() -> Codes:
@@ -279,7 +279,7 @@ def test_small_lies_in_every_table_are_seen_together_where_each_passes_its_own_b
 ) -> None:
     """250 of 1,500 records of a class, a third of what a single bound needs for certain.
 
-    Of 10 runs none accuses the truth (10^-6 each), and none misses.
+    Of 5 runs none accuses the truth (10^-6 each), and none misses.
     """
     assert all(judge(chi_square_view(secret), TRUE) for secret in range(RUNS))
     assert not any(judge(chi_square_view(secret), shifted(250)) for secret in range(RUNS))

@@ -92,9 +92,9 @@ TREE = Tree(
 
 
 def few_views() -> list[tuple[View, Fraction]]:
-    """Return Alice's view of three records, two of them equal, for every outcome of all coins, with its chance."""
+    """Return Alice's view of two records for every outcome of all coins, with its chance."""
     design = peer_design(SCHEMA, "alice", GROUPS, EXACT)
-    codes = np.array([[0, 1, 0, 2, 1], [1, 2, 1, 0, 1], [1, 2, 1, 0, 1]], dtype=np.uint8)
+    codes = np.array([[0, 1, 0, 2, 1], [1, 2, 1, 0, 1]], dtype=np.uint8)
     views = []
     for outcome in product(coin_outcomes(design), repeat=len(codes)):
         coins = np.array([coin for coin, _ in outcome], dtype=np.uint8)
@@ -108,9 +108,9 @@ def few_views() -> list[tuple[View, Fraction]]:
 def squared_factors(seen: View, tree: Tree = TREE) -> Fraction:
     """Return `sum f_i^2 - f_i` over the records of `correct`, from the estimates of single records."""
     hits = [expression & Term(SCHEMA.class_index, label) for expression, label in tree.leaves()]
-    design = seen.design
-    factors = [sum((estimate_count(row[None], hit, design).count for hit in hits), Fraction(0)) for row in seen.codes]
-    return sum((f * f - f for f in factors), Fraction(0))
+    rows, times = np.unique(seen.codes, axis=0, return_counts=True)
+    factors = [sum((estimate_count(row[None], hit, seen.design).count for hit in hits), Fraction(0)) for row in rows]
+    return sum((n * (f * f - f) for f, n in zip(factors, times.tolist(), strict=True)), Fraction(0))
 
 
 def leaf(label: int) -> Leaf:
@@ -121,7 +121,7 @@ def test_leaves_are_estimated_one_by_one_with_their_variance_over_all_coins() ->
     """At 3/5 every factor is a multiple of 1/2, so that floats hold the sums exactly."""
     views = few_views()
     assert sum(chance for _, chance in views) == 1
-    truth = Fraction(2)  # of the three records the tree gets the last two right
+    truth = Fraction(1)  # the tree gets the second record right
     estimates = [Fraction(Estimator(seen).correct(TREE)) for seen, _ in views]
     squares = [squared_factors(seen) for seen, _ in views]
     chances = [chance for _, chance in views]
@@ -221,7 +221,7 @@ def every_outcome(design: Design, truth: Codes) -> Iterator[tuple[Fraction, Tabl
 
 def test_over_all_coins_squares_less_those_of_the_truth_have_the_variance_of_each_cells_departure_for_mean() -> None:
     """With the true shares, record by record: `sum r^2` less the same of what the estimated cells would add."""
-    for design in NOISE_EXACT.values():
+    for design in few([*NOISE_EXACT.values()], 2):
         truth = np.array([[0, 0], [design.sizes[0] - 1, 1]], dtype=np.uint8)
         shares, classes = (
             [Fraction(int((truth[:, c] == v).sum()), 2) for v in range(design.sizes[c])] for c in range(2)
@@ -321,20 +321,20 @@ def outcomes(design: RelatedDesign, of_each: int) -> tuple[Floats, Floats]:
 
 def test_over_all_outcomes_a_column_that_says_nothing_has_hardly_any_gain_when_its_noise_is_taken_off() -> None:
     """Of 40 and 60 records the second order is not all, and what is negative counts as nothing."""
-    for impurity in [Impurity.INFORMATION_GAIN, Impurity.GINI]:
-        for theta, of_each, left in [("9/10", 10, 0.06), ("4/5", 15, 0.12)]:
-            design = RelatedDesign((2, 2), APART, Fraction(theta))
-            undo = [np.linalg.inv(np.array(design.transition(k, (k,)), dtype=float)) for k in range(2)]
-            sent, weights = outcomes(design, of_each)
-            assert weights.sum() == pytest.approx(1)
-            tables = np.einsum("va,nab,cb->nvc", undo[0], sent, undo[1])
-            shares, classes = table_shares(tables)
-            left_side = (undo[0].T - shares[:, None, :]) ** 2
-            right_side = (undo[1].T - classes[:, None, :]) ** 2
-            noises = np.einsum("nav,nab,nbc->nvc", left_side, sent, right_side)
-            own = [(np.eye(2) - each[:, None, :]) ** 2 for each in (shares, classes)]
-            noises -= np.einsum("nav,nab,nbc->nvc", own[0], tables, own[1])
-            positive = np.maximum(tables, 0)
+    for theta, of_each, left in [("9/10", 10, 0.06), ("4/5", 15, 0.12)]:
+        design = RelatedDesign((2, 2), APART, Fraction(theta))
+        undo = [np.linalg.inv(np.array(design.transition(k, (k,)), dtype=float)) for k in range(2)]
+        sent, weights = outcomes(design, of_each)
+        assert weights.sum() == pytest.approx(1)
+        tables = np.einsum("va,nab,cb->nvc", undo[0], sent, undo[1])
+        shares, classes = table_shares(tables)
+        left_side = (undo[0].T - shares[:, None, :]) ** 2
+        right_side = (undo[1].T - classes[:, None, :]) ** 2
+        noises = np.einsum("nav,nab,nbc->nvc", left_side, sent, right_side)
+        own = [(np.eye(2) - each[:, None, :]) ** 2 for each in (shares, classes)]
+        noises -= np.einsum("nav,nab,nbc->nvc", own[0], tables, own[1])
+        positive = np.maximum(tables, 0)
+        for impurity in (Impurity.INFORMATION_GAIN, Impurity.GINI):
             gained = float(weights @ merit(positive, impurity))
             rest = float(weights @ (merit(positive, impurity) - noise_merit(positive, noises, impurity)))
             assert gained > 0.01
@@ -393,15 +393,15 @@ def roots(surveys: int) -> list[int]:
 
 def test_a_column_that_says_nothing_is_no_longer_the_root_and_the_tree_of_noise_stays_small() -> None:
     """A third of surveys had the right root; with the noise taken off, three quarters: both far from one half."""
-    test = ShareTest(400, Fraction(1, 2), 1e-6)
-    with_noise, without = roots(400)
+    test = ShareTest(200, Fraction(1, 2), 1e-4)
+    with_noise, without = roots(200)
     assert with_noise < test.low
     assert without > test.high
     # Of a table in which nothing says anything: what splits it are gains beyond the mean of noise, a half at most.
     chance = np.random.default_rng(8)
     design = RelatedDesign((2, 2, 2, 2), tuple((c,) for c in range(4)), Fraction(2, 3))
     sizes = []
-    for _ in range(20):
+    for _ in range(8):
         truth = chance.integers(0, 2, (1000, 4)).astype(np.uint8)
         survey = Responses(schema_for((2,) * 4), design.randomize(truth, bulk_draw(chance, 1000)), design)
         sizes.append(grow_tree(survey).size)

@@ -1,4 +1,4 @@
-"""Figures of a classifier: those of scikit-learn where cells are exact, and errors that repeated samples have."""
+"""Figures of a classifier: those of their definitions where cells are exact, and errors that repeated samples have."""
 
 from math import sqrt
 
@@ -32,22 +32,25 @@ def value(figure: Figure | None) -> float:
 @pytest.mark.parametrize("swapped", [False, True])
 def test_without_noise_the_figures_are_those_of_the_records(*, swapped: bool) -> None:
     """The rarer class is ranked, whichever of the two it is."""
-    from sklearn.metrics import confusion_matrix, roc_auc_score, roc_curve
-
     generator = np.random.default_rng(3)
-    for _ in range(12):
+    for _ in range(6):
         cells = generator.multinomial(300, CHANCES.ravel()).reshape(-1, 2).astype(float)
         if swapped:
             cells = cells[:, ::-1]
         table, (scores, labels, classes) = exact(cells), people(cells)
         assert table.ranked == (0 if swapped else 1)
-        positive = [label == table.ranked for label in classes]
-        ranked = [score if table.ranked else 1 - score for score in scores]
-        assert np.array_equal(table.confusion, confusion_matrix(classes, labels).T)
+        positive = np.array(classes) == table.ranked
+        ranked = np.array(scores) if table.ranked else 1 - np.array(scores)
+        assert table.confusion.tolist() == [
+            [sum(said == (label, true) for said in zip(labels, classes, strict=True)) for true in (0, 1)]
+            for label in (0, 1)
+        ]
         assert table.accuracy().value == pytest.approx(np.mean(np.array(labels) == classes))
         assert table.commonest().value == pytest.approx(1 - np.mean(positive))
-        assert value(table.auc()) == pytest.approx(roc_auc_score(positive, ranked))
-        alarms, found, _ = roc_curve(positive, ranked, drop_intermediate=False)
+        leads = np.round(ranked[positive][:, None] - ranked[~positive], 9)
+        assert value(table.auc()) == pytest.approx((np.sign(leads) + 1).mean() / 2)
+        least = [2.0, *sorted({*ranked.tolist()}, reverse=True)]
+        alarms, found = (np.array([(ranked[own] >= each).mean() for each in least]) for own in (~positive, positive))
         assert value(table.ks()) == pytest.approx(max(0, (found - alarms).max()))
         assert [point.false_alarms for point in table.curve()] == pytest.approx(alarms)
         assert [point.found for point in table.curve()] == pytest.approx(found)
@@ -61,10 +64,10 @@ def test_without_noise_the_figures_are_those_of_the_records(*, swapped: bool) ->
 
 @pytest.mark.parametrize(("noise", "total"), [(0.0, None), (60.0, None), (60.0, 3000)])
 def test_the_error_of_each_figure_is_the_deviation_that_samples_and_noise_have(noise: float, total: int | None) -> None:
-    """Of 1,500 samples a deviation is known to about 1.8 %, and a mean to 2.6 % of one; 9 % off is five errors."""
+    """Of 600 samples a deviation is known to about 2.9 %, and a mean to 4.1 % of one; 15 % off is five errors."""
     generator = np.random.default_rng(4)
     found: dict[str, list[float]] = {"accuracy": [], "auc": [], "recall": [], "precision": []}
-    for _ in range(1500):
+    for _ in range(600):
         cells = generator.multinomial(3000, CHANCES.ravel()).reshape(-1, 2) + generator.normal(0, sqrt(noise), (5, 2))
         table = ScoreTable(cells, LABELS, noise, SCORES, total)
         for name, figure in zip(found, figures(table), strict=True):
@@ -72,8 +75,8 @@ def test_the_error_of_each_figure_is_the_deviation_that_samples_and_noise_have(n
     truth = ScoreTable(3000 * CHANCES, LABELS, noise, SCORES, total)
     for name, figure in zip(found, figures(truth), strict=True):
         assert figure is not None
-        assert np.mean(found[name]) == pytest.approx(figure.value, abs=0.13 * figure.error), name
-        assert np.std(found[name]) == pytest.approx(figure.error, rel=0.09), name
+        assert np.mean(found[name]) == pytest.approx(figure.value, abs=0.2 * figure.error), name
+        assert np.std(found[name]) == pytest.approx(figure.error, rel=0.15), name
 
 
 def figures(table: ScoreTable) -> list[Figure | None]:

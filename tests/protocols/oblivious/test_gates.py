@@ -172,7 +172,7 @@ def test_triples_are_dealt_once_across_the_ends_of_batches() -> None:
     assert len(transcript.sent_by_a) == 2  # batches, of which the second is twice as long
 
 
-@pytest.mark.parametrize("used", [1 << 12, 1 << 15, 3 << 17])
+@pytest.mark.parametrize("used", [1 << 12, 1 << 15, pytest.param(3 << 17, marks=pytest.mark.full)])
 def test_fewer_triples_are_left_over_than_were_used_and_than_a_batch_has(used: int) -> None:
     one, other = sides()
 
@@ -323,9 +323,9 @@ def test_no_mask_is_formed_twice_in_whole_runs(monkeypatch: pytest.MonkeyPatch) 
 def test_a_side_that_is_put_back_forms_no_mask_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """One side draws as before, as a machine does that is put back: nonce, secrets and offset are the same."""
     recorder = MaskRecorder(monkeypatch)
-    for seed in (1, 2, 3):
+    for seed in (1, 2):
         whole_run(*run_pair(set_up(1, Chance(0)), set_up(1, Chance(seed))))
-    assert recorder.offsets == 6
+    assert recorder.offsets == 4
     assert recorder.times() == ONCE
 
 

@@ -229,8 +229,8 @@ def test_few_records_with_the_same_answered_columns_do_not_climb_and_are_read_as
 ) -> None:
     """Answers that are missing at random leave hundreds of small parts; to climb in each takes long, for nothing."""
     random = np.random.default_rng(4)
-    often = np.where(random.random(1500) < 0.3, 0.9, 0.2)
-    truth = (random.random((1500, 8)) < often[:, None]).astype(np.uint8)
+    often = np.where(random.random(800) < 0.3, 0.9, 0.2)
+    truth = (random.random((800, 8)) < often[:, None]).astype(np.uint8)
     truth[random.random(truth.shape) < 0.2] = NO_ANSWER
     design = RelatedDesign.of_odds((2,) * 8, tuple((column,) for column in range(8)), Fraction(2, 3))
     sent = design.randomize(truth, lambda _, bound: random.integers(0, bound, len(truth)))

@@ -103,7 +103,7 @@ FILES = [  # theta and records of each
 def test_over_all_samples_two_files_are_never_further_from_the_truth_than_the_better_one() -> None:
     """Exactly, over every number of answers: the mean squared error, and what weights lose that follow from them."""
     shares = [Fraction(1, 20), Fraction(1, 5), Fraction(1, 2)]
-    for (first, second), share in few([*product(FILES, shares)], 7):
+    for (first, second), share in few([*product(FILES, shares)], 8):
         own = []
         for theta, records in (first, second):
             yes, contrast = theta * share + (1 - theta) * (1 - share), 2 * theta - 1
@@ -205,18 +205,18 @@ def test_it_is_the_correction_of_atsusaka_and_stevenson_with_the_error_of_repeat
     expected = naive - (HALF - 1 / (2 * attentive)) * (share - HALF) / (p - HALF)
     assert random_share(codes, design, CONTROL).share == 1 - attentive
     assert corrected_share(codes, YES, design, CONTROL).share == expected
-    # Of 400 surveys the errors' mean square is within a quarter: six standard errors of such a spread.
+    # Of 200 surveys the errors' mean square is within six standard errors of such a spread.
     design, generator = crosswise((2, 2), [0, 1], "1/6"), np.random.default_rng(7)
     one = said_by_one(design, Fraction(1, 5), Fraction(1, 3))
     cells = np.array(list(one), dtype=np.uint8)
     shares, variances = [], []
-    for _ in range(400):
+    for _ in range(200):
         codes = cells[generator.choice(4, 1000, p=[float(chance) for chance in one.values()])]
         found = corrected_share(codes, YES, design, CONTROL)
         shares.append(float(found.share))
         variances.append(float(found.variance))
-    assert np.var(shares) == pytest.approx(np.mean(variances), rel=0.43)
-    assert np.mean(shares) == pytest.approx(1 / 3, abs=6 * np.sqrt(np.mean(variances) / 400))
+    assert np.var(shares) == pytest.approx(np.mean(variances), rel=0.6)
+    assert np.mean(shares) == pytest.approx(1 / 3, abs=6 * np.sqrt(np.mean(variances) / 200))
 
 
 def test_equal_weights_have_the_shares_of_the_population_and_plain_columns_are_no_question_of_chance() -> None:

@@ -13,7 +13,7 @@ import pytest
 from numpy.typing import NDArray
 
 from protocols.errors import InputError
-from protocols.randomized_response.design import MAX_DENOMINATOR, Design, Matrix, cells
+from protocols.randomized_response.design import MAX_DENOMINATOR, Design, Matrix
 from protocols.randomized_response.estimate import estimate_count, record_factors
 from protocols.randomized_response.related_question import RelatedDesign, disguise
 from protocols.randomized_response.unrelated_question import UnrelatedDesign
@@ -210,7 +210,7 @@ def test_solving_the_papers_system_gives_the_estimates() -> None:
 
 
 def test_solving_the_joint_system_gives_every_estimate() -> None:
-    for design in few(EVERY, 2):
+    for design in few(EVERY, 6):
         every = every_record(design.sizes)
         sent = every[np.random.default_rng(len(every)).integers(len(every), size=17)]
         columns = range(len(design.sizes))
@@ -221,21 +221,6 @@ def test_solving_the_joint_system_gives_every_estimate() -> None:
             assert estimate_count(sent, expression, design).count == sum(
                 p for p, hit in zip(solved, held, strict=True) if hit
             )
-
-
-def test_columns_of_the_joint_transition_hold_the_chances_of_responses() -> None:
-    for design in EVERY:
-        matrix = joint_transition(design, range(len(design.sizes)))
-        every = cells(design.sizes)
-        for column, truth in enumerate(every):
-            chances = responses(truth, design)
-            assert [row[column] for row in matrix] == [chances.get(response, Fraction(0)) for response in every]
-            assert sum(row[column] for row in matrix) == 1
-    assert cells((2, 1, 3)) == [(0, 0, 0), (0, 0, 1), (0, 0, 2), (1, 0, 0), (1, 0, 1), (1, 0, 2)]
-    assert cells(()) == [()]
-    design = RelatedDesign((2, 3), ((0,),), Fraction(3, 5))
-    assert joint_transition(design, (1,)) == tuple(tuple(Fraction(int(i == j)) for j in range(3)) for i in range(3))
-    assert joint_transition(design, ()) == ((Fraction(1),),)
 
 
 def test_records_that_a_design_cannot_have_disguised_are_refused() -> None:
@@ -361,7 +346,7 @@ def assert_estimates_are_unbiased(design: Design) -> None:
 
 
 def test_over_all_responses_the_estimate_is_the_count_and_its_variance_the_variance() -> None:
-    for design in few(UNRELATED, 2):
+    for design in few(UNRELATED, 4):
         assert_estimates_are_unbiased(design)
 
 
@@ -461,7 +446,7 @@ def second_moment(truth: list[int], part: Expression, design: Design) -> Fractio
 
 
 def test_moments_are_the_largest_over_all_truths() -> None:
-    for design in few(EVERY, 2):
+    for design in few(EVERY, 6):
         for k, group in enumerate(design.groups):
             records = distinct(every_record(design.sizes), group)
             for part in [e for e in expressions(design.sizes) if e.terms and e.columns <= set(design.groups[k])]:

@@ -281,14 +281,14 @@ def measured(survey: Responses | PooledResponses) -> Floats:
 
 
 def test_a_file_that_says_little_makes_nothing_worse() -> None:
-    """Mean squared errors of 300 surveys, or a third, of a file at 9/10 and of both with four times as many at 11/20.
+    """Mean squared errors of 300 surveys, or a sixth, of a file at 9/10 and of both with four times as many at 11/20.
 
     Added up without weights, the errors of a table would be four times those of the one file.
     """
     chance = np.random.default_rng(14)
     truth = np.array([0.62, 0.38, 0.56, 0.14, 0.06, 0.24, 0.8])
     alone, both, added = [], [], []
-    for _ in few(range(300), 3):
+    for _ in few(range(300), 6):
         fine, coarse = drawn(chance, FINE, 400), drawn(chance, COARSE, 1600)
         pooled = PooledResponses((fine, coarse))
         alone.append(measured(fine) - truth)
@@ -346,9 +346,9 @@ def test_without_disguise_two_halves_give_what_the_whole_gives() -> None:
 
 
 def test_errors_of_accuracies_are_those_of_repeated_surveys() -> None:
-    """200 surveys of two files: the mean squared error in standard errors squared lies within 6 deviations of 1."""
+    """100 surveys of two files: the mean squared error in standard errors squared lies within 6 deviations of 1."""
     chance, ratios = np.random.default_rng(11), []
-    for _ in range(200):
+    for _ in range(100):
         drinks = chance.integers(0, 2, 400)
         records = np.stack([drinks, drinks ^ (chance.random(400) < 0.2)], axis=1).astype(np.uint8)
         halves = np.array_split(records, 2)
@@ -358,7 +358,7 @@ def test_errors_of_accuracies_are_those_of_repeated_surveys() -> None:
         )
         found = estimate_accuracy(POOLED_COPYING, PooledResponses(parts))
         ratios.append(((found.share - 0.8) / found.standard_error) ** 2)
-    assert abs(np.mean(ratios) - 1) < 6 * sqrt(2 / 200)
+    assert abs(np.mean(ratios) - 1) < 6 * sqrt(2 / 100)
 
 
 def test_files_of_other_columns_are_refused() -> None:

@@ -88,7 +88,7 @@ ORDERS = st.lists(st.sampled_from([0, 2, 3, 4, 5]), min_size=3, max_size=3).map(
 
 
 @pytest.mark.parametrize("way", WAYS)
-@settings(max_examples=at_most(40))
+@settings(max_examples=at_most(24))
 @given(case=cases(rows=60, sizes=(2, 5)), limited=limits(), ordered=ORDERS)
 def test_it_is_plain_cart_with_the_same_limits(
     way: str, case: Case, limited: dict[str, Any], ordered: tuple[int, ...]

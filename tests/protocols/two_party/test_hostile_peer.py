@@ -31,11 +31,11 @@ from protocols.counts import Query
 from protocols.errors import DeviationError, PeerError
 from protocols.jobs import NO_JOB, Job, Train, Unusable
 from protocols.learning.tree import Tree
-from protocols.messages import DisguisedPage, ExactCounts, Greeting, ModelDigest, SharedColumn, Verdict
+from protocols.messages import DisguisedPage, ExactCounts, ModelDigest, SharedColumn, Verdict
 from protocols.randomized_response.related_question import Coins, RelatedDesign, keyed_draw
 from protocols.role import Message, Role, Transcript, run_pair
 from protocols.tables import ROOT, Attribute, joint_schema
-from protocols.terms import ALL, Terms
+from protocols.terms import ALL
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.power import least_seen, least_seen_together
@@ -45,7 +45,7 @@ from tests.support.binomial import lower_tail
 from tests.support.cases import correlated
 from tests.support.duel import End, Tamper, duel, honest, replay
 from tests.support.examples import at_most, few
-from tests.support.parties import Case, changed_job, make_local, make_roles, make_terms, play
+from tests.support.parties import Case, changed_job, make_local, make_roles, make_terms
 from tests.support.plain import schema_of
 from tests.support.views import peer_design, view_of
 
@@ -165,7 +165,7 @@ def changed_fields(draw: st.DrawFn, thing: Any) -> Any:
 @st.composite
 def attacks(draw: st.DrawFn) -> tuple[str, str, int, list[Message]]:
     """Draw a run, the honest side of it, and what the other side says."""
-    way, initiator = draw(st.sampled_from(list(WAYS))), draw(st.sampled_from(["alice", "bob"]))
+    way, initiator = draw(st.sampled_from(list(WAYS))), draw(st.sampled_from(few(["alice", "bob"], 2)))
     side = draw(st.integers(0, 1))
     messages = list(peer_messages(way, initiator, side))
     place = draw(st.integers(0, len(messages) - 1))
@@ -193,7 +193,7 @@ def assert_ends_well(way: str, initiator: str, side: int, messages: list[Message
         assert end.result[1].tree == recorded(way, initiator)[1]
 
 
-@settings(max_examples=at_most(200), suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=at_most(120), suppress_health_check=[HealthCheck.too_slow])
 @given(attacks())
 def test_whatever_the_peer_sends_ends_in_peer_error_or_the_right_model(
     attack: tuple[str, str, int, list[Message]],
@@ -201,7 +201,7 @@ def test_whatever_the_peer_sends_ends_in_peer_error_or_the_right_model(
     assert_ends_well(*attack)
 
 
-@pytest.mark.parametrize(("initiator", "side", "way"), few(list(product(["alice", "bob"], [0, 1], WAYS)), 5))
+@pytest.mark.parametrize(("initiator", "side", "way"), few(list(product(["alice", "bob"], [0, 1], WAYS)), 11))
 def test_the_record_leads_to_the_model_and_at_every_step_another_kind_of_message_is_refused(
     way: str, side: int, initiator: str
 ) -> None:
@@ -218,23 +218,10 @@ def test_the_record_leads_to_the_model_and_at_every_step_another_kind_of_message
 
 
 def test_a_peer_that_stops_leaves_the_honest_side_waiting() -> None:
-    for way, side in product(WAYS, [0, 1]):
+    for way, side in few([*product(WAYS, [0, 1])], 3):
         messages = peer_messages(way, "alice", side)
         for place in few(range(len(messages)), 16):
             assert replay(both_roles(way, "alice")[side], messages[:place]).waits
-
-
-def test_strange_terms_end_no_worse() -> None:
-    strange: dict[str, Any] = {
-        "theta": Fraction(10**17, 10**18 - 1), "seed": 2**64 - 1, "omega": 2**32 - 1, "key_bits": 0,
-        "class_name": "\u0000", "test": Fraction(10**18 - 2, 10**18 - 1),
-    }  # fmt: skip
-    for name, value in strange.items():
-        messages = list(peer_messages("hybrid, all", "bob", 0))
-        greeting = messages[0]
-        assert isinstance(greeting, Greeting)
-        messages[0] = replace(greeting, job=changed_job(greeting.job, **{name: value}))
-        assert_ends_well("hybrid, all", "bob", 0, messages)
 
 
 SCHEMA = schema_of((2, 2), 2, alice=1)
@@ -247,13 +234,13 @@ QUERY = Query(ROOT, (1,), (2000.0, 2000.0))
 def test_a_count_that_is_as_wrong_as_is_stated_is_seen_and_a_true_one_is_not(
     groups: tuple[tuple[int, ...], ...],
 ) -> None:
-    """Of 15 runs none gives a false alarm (a chance of 10^-6 each), and none misses (the same)."""
+    """Of 5 runs none gives a false alarm (a chance of 10^-6 each), and none misses (the same)."""
     design = peer_design(SCHEMA, "alice", groups, Fraction(9, 10))
     least = least_seen(design, SCHEMA, RECORDS, len(groups))
     assert least is not None
     wrong = int(least) + 1
     assert wrong < 1000
-    for secret in range(15):
+    for secret in range(5):
         seen = view_of(SCHEMA, "alice", CODES, design, secret)
         checks = Checks(SCHEMA, RECORDS, Plausibility(seen, Estimator(seen)))
         assert checks.answers([QUERY], [1000, 1000, 1000, 1000])
@@ -267,7 +254,7 @@ def test_what_is_stated_is_no_looser_than_it_must_be() -> None:
     least = least_seen(design, SCHEMA, RECORDS, 1)
     assert least is not None
     wrong = int(least / 4)
-    for secret in range(15):
+    for secret in range(5):
         seen = view_of(SCHEMA, "alice", CODES, design, secret)
         checks = Checks(SCHEMA, RECORDS, Plausibility(seen, Estimator(seen)))
         assert checks.answers([QUERY], [1000 + wrong, 1000, 1000 - wrong, 1000])
@@ -311,7 +298,7 @@ def seen_together(wrong: int, secret: int) -> bool:
 
 
 def test_counts_that_are_all_as_wrong_as_is_stated_are_seen_together_where_no_single_one_is() -> None:
-    """Of 4 runs none gives a false alarm and none misses (a chance of 10^-6 each); a quarter of it is never seen."""
+    """Of 2 runs none gives a false alarm and none misses (a chance of 10^-6 each); a quarter of it is never seen."""
     design = peer_design(WIDE, "bob", EACH, Fraction(9, 10))
     together, single = least_seen_together(design, WIDE, "bob", MANY, 12), least_seen(design, WIDE, MANY, 1)
     assert together is not None
@@ -319,8 +306,8 @@ def test_counts_that_are_all_as_wrong_as_is_stated_are_seen_together_where_no_si
     wrong = int(together.wrong) + 1
     assert together.columns == 12
     assert wrong < single
-    assert all(seen_together(wrong, secret) for secret in range(4))
-    assert not any(seen_together(told, secret) for told in (0, wrong // 4) for secret in range(4))
+    assert all(seen_together(wrong, secret) for secret in range(2))
+    assert not any(seen_together(told, secret) for told in (0, wrong // 4) for secret in range(2))
 
 
 def test_more_columns_show_smaller_lies_and_what_cannot_be_is_not_claimed() -> None:
@@ -412,14 +399,13 @@ def test_a_copy_whose_records_are_in_another_order_than_what_is_counted_ends_the
     There are at most 1,200 such ones, but for a chance of 10^-15; Hoeffding's bound for draws without replacement then
     gives a miss a chance below 10^-30.
     """
-    for counting in MOVED_WAYS:
-        for sender in ["a", "b"]:
-            needed = sent_ones(HALF - alices_bound())
-            assert lower_tail(2 * HALF, Fraction(1, 2), 2 * HALF - 1200) < 1e-15
-            assert np.exp(-2 * (needed - 600) ** 2 / HALF) < 1e-30
-            ends = duel(*make_roles(moved_case(counting)), shuffle(sender))
-            assert [str(end.error) for end in ends if type(end.error) is DeviationError] == [TEXT]
-            assert [end.result for end in ends] == [None, None]
+    needed = sent_ones(HALF - alices_bound())
+    assert lower_tail(2 * HALF, Fraction(1, 2), 2 * HALF - 1200) < 1e-15
+    assert np.exp(-2 * (needed - 600) ** 2 / HALF) < 1e-30
+    for counting, sender in few([*product(MOVED_WAYS, ["a", "b"])], 3):
+        ends = duel(*make_roles(moved_case(counting)), shuffle(sender))
+        assert [str(end.error) for end in ends if type(end.error) is DeviationError] == [TEXT]
+        assert [end.result for end in ends] == [None, None]
 
 
 def moved(by: int) -> Tamper:
@@ -446,16 +432,15 @@ def test_moved_counts_are_caught() -> None:
         assert type(bob.error) is DeviationError
         assert str(bob.error) == TEXT
         assert alice.waits or isinstance(alice.error, DeviationError)
-    for counting in MOVED_WAYS:
 
-        def tamper(who: str, number: int, message: Message) -> Message:
-            if who != "a" or not isinstance(message, ExactCounts) or len(message.values) != 8:
-                return message
-            *rest, b00, b01, b10, b11 = message.values
-            return ExactCounts((*rest, b00 - 1, b01, b10 + 1, b11))
+    def tamper(who: str, number: int, message: Message) -> Message:
+        if who != "a" or not isinstance(message, ExactCounts) or len(message.values) != 8:
+            return message
+        *rest, b00, b01, b10, b11 = message.values
+        return ExactCounts((*rest, b00 - 1, b01, b10 + 1, b11))
 
-        _, bob = duel(*make_roles(moved_case(counting, owners=("bob",))), tamper)
-        assert type(bob.error) is DeviationError
+    _, bob = duel(*make_roles(moved_case(MOVED_WAYS[0], owners=("bob",))), tamper)
+    assert type(bob.error) is DeviationError
 
 
 def test_honest_runs_end_well() -> None:
@@ -465,11 +450,3 @@ def test_honest_runs_end_well() -> None:
         assert alice.result
         assert bob.result
         assert alice.result[1] == bob.result[1]
-    # at most one false alarm in 10^6 a side and run
-    for theta in (Fraction(9, 20), THETA):
-        for seed in few(range(12), 6):
-            codes = correlated((2, 3, 2, 2, 3), 120, seed=seed, flips=0.6)
-            terms: Terms = make_terms(theta=theta, omega=1 + seed % 3, counting=MOVED_WAYS[seed % 2])
-            each = Case({"alice": (2, 3), "bob": (2, 2)}, ("bob",), 3, codes, {"alice": 2, "bob": 2}, terms)
-            a, b = play(each)
-            assert a == b

@@ -240,7 +240,7 @@ def test_a_comb_of_twice_as_many_columns_takes_twice_the_steps_and_memory() -> N
         use()
         return steps_and_memory(use)
 
-    (steps, memory), (more_steps, more_memory) = read(150), read(300)
+    (steps, memory), (more_steps, more_memory) = read(80), read(160)
     assert 1.8 < more_steps / steps < 2.2
     assert more_memory / memory < 2.4
 

@@ -3,6 +3,7 @@
 import pickle
 from dataclasses import fields, replace
 from fractions import Fraction
+from functools import cache
 from itertools import product
 from typing import Any
 
@@ -40,7 +41,7 @@ from protocols.messages import (
 from protocols.noise.both import BothNoises
 from protocols.role import Joinable, Message, Transcript, run_pair
 from protocols.tables import ROOT, Table
-from protocols.terms import ALL, Counting, Impurity, Learner, Method, Splits, TermError, Terms
+from protocols.terms import ALL, Counting, Impurity, Learner, Method, Splits, Terms
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.inputs import PartyInputs, split_records
 from protocols.two_party.noise import noises_of, run_digest
@@ -78,8 +79,8 @@ def _crossed(transcript: Transcript) -> list[Message]:
     return [*transcript.sent_by_a, *transcript.sent_by_b]
 
 
-def _agreed(case: Case) -> dict[str, Agreement]:
-    (alice, _), (bob, _) = run_pair(*make_roles(case))
+def _agreed(case: Case, transcript: Transcript | None = None) -> dict[str, Agreement]:
+    (alice, _), (bob, _) = run_pair(*make_roles(case), transcript)
     return {"alice": alice, "bob": bob}
 
 
@@ -89,9 +90,8 @@ def _noises(case: Case, agreed: dict[str, Agreement]) -> dict[str, BothNoises]:
     return {party: noises for party, noises in made.items() if noises}
 
 
-@pytest.mark.parametrize("way", WAYS, ids=str)
-@pytest.mark.parametrize("owners", [("alice",), ("bob",), ("alice", "bob")], ids="+".join)
-def test_noise_that_is_next_to_nothing_leaves_plain_id3(way: dict[str, Any], owners: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(("owners", "way"), few([*product([("alice",), ("bob",), ("alice", "bob")], WAYS)], 2), ids=str)
+def test_noise_that_is_next_to_nothing_leaves_plain_id3(owners: tuple[str, ...], way: dict[str, Any]) -> None:
     """At scale 0.028 or less a number is changed with a chance below 1e-15."""
     case = _case(owners, noise=Fraction(1000), **way)
     a, b = play(case)
@@ -115,8 +115,8 @@ def test_both_sides_end_alike_however_much_noise_there_is(way: dict[str, Any]) -
 def test_a_shown_number_is_the_count_with_both_sides_noise_and_no_side_sees_it_with_less(way: dict[str, Any]) -> None:
     case = _case(**way)
     transcript = Transcript()
-    run_pair(*make_roles(case), transcript)
-    noises, schema = _noises(case, _agreed(case)), _agreed(case)["alice"].schema
+    agreed = _agreed(case, transcript)
+    noises, schema = _noises(case, agreed), agreed["alice"].schema
     train, *_ = split_records(case.terms.seed, len(case.codes), case.terms.test)
     true = [
         count
@@ -136,10 +136,10 @@ def test_a_shown_number_is_the_count_with_both_sides_noise_and_no_side_sees_it_w
 def test_the_key_holder_decrypts_counts_with_the_evaluators_noise() -> None:
     case = _case(counting="paillier")
     transcript = Transcript()
-    (alice, outcome), _ = run_pair(*make_roles(case), transcript)
+    (alice, outcome), (bob, _) = run_pair(*make_roles(case), transcript)
     assert outcome.key is not None
     holder = outcome.key.holder
-    noises = _noises(case, {"alice": alice, "bob": _agreed(case)["bob"]})[holder]
+    noises = _noises(case, {"alice": alice, "bob": bob})[holder]
     told = next(message for message in _crossed(transcript) if isinstance(message, ExactCounts)).values
     sealed = next(message for message in _crossed(transcript) if isinstance(message, PackedCounts)).ciphertexts
     key = key_holder(0 if holder == "alice" else 1)
@@ -156,8 +156,7 @@ def test_the_key_holder_decrypts_counts_with_the_evaluators_noise() -> None:
 def test_the_class_counts_are_sent_with_their_holders_noise() -> None:
     case = _case()
     transcript = Transcript()
-    run_pair(*make_roles(case), transcript)
-    noises = _noises(case, _agreed(case))["bob"]
+    noises = _noises(case, _agreed(case, transcript))["bob"]
     train, *_ = split_records(case.terms.seed, len(case.codes), case.terms.test)
     (told,) = [message.values for message in _crossed(transcript) if isinstance(message, ClassCounts)]
     true = np.bincount(case.codes[train, -1]).tolist()
@@ -210,19 +209,6 @@ def test_a_run_is_told_apart_by_terms_tables_and_peer() -> None:
     assert run_digest(local, agreement) == run_digest(local, turned) == digests[0]
 
 
-def test_noise_that_bounds_nothing_is_refused() -> None:
-    refused: list[tuple[dict[str, Any], str]] = [
-        *(({"noise": Fraction(noise)}, "from 0.001 to 1000") for noise in (0, -1, 1001)),
-        ({"max_depth": None}, "needs a max_depth"),
-        ({"omega": 2}, 'needs omega = "all"'),
-        ({"method": "randomized"}, "needs method"),
-    ]
-    for changes, words in refused:
-        with pytest.raises(TermError, match=words) as caught:
-            make_terms(**{"noise": Fraction(1), "max_depth": 3, "omega": ALL} | changes)
-        assert caught.value.field == "noise"
-
-
 SMC = make_terms(method="smc", noise=Fraction(20), max_depth=2)
 VARIED: dict[str, dict[str, Any]] = {
     "method": {"method": Method.HYBRID, "omega": ALL}, "theta": {"theta": Fraction(3, 5)}, "omega": {"omega": 3},
@@ -245,6 +231,7 @@ def by_node(told: Told) -> dict[Any, list[list[float]]]:
     return {(frozenset(e.terms), c, t.shape): t.tolist() for (e, c), t in told.items()}
 
 
+@cache
 def run_on(terms: Terms) -> tuple[bytes, dict[Any, list[list[float]]]]:
     """Return Alice's digest of a run, and all counts that it shows."""
     case = case_of(terms)
@@ -368,7 +355,7 @@ def transcript(case: Case) -> Transcript:
 
 
 def test_each_side_sends_the_kinds_of_its_method_and_no_other() -> None:
-    for way, initiator in few(list(product(ALLOWED, ["alice", "bob"])), 3):
+    for way, initiator in few([*product(ALLOWED, ["alice", "bob"])], 5):
         changes, alice, bob = ALLOWED[way]
         sent = transcript(replace(CASE, terms=make_terms(**changes), initiator=initiator))
         counts = set() if way == "randomized" else CLASS  # she holds the class
@@ -389,8 +376,8 @@ def test_a_tree_takes_two_openings_a_level_and_each_kind_is_used() -> None:
     predicting = {messages.RowsShare, messages.RowsAsked, messages.RowShares}
     assert used == every - {Message, Joinable} - between_runs - aligning - predicting - of_rules
     # DESIGN 7.2: one of windows, where they leave a candidate out, and one of counts.
-    sent = transcript(replace(CASE, terms=make_terms(omega=1, test=Fraction(0))))
-    depth = play(replace(CASE, terms=make_terms(omega=1, test=Fraction(0))))[0].tree.depth
+    sent = Transcript()
+    depth = play(replace(CASE, terms=make_terms(omega=1, test=Fraction(0))), sent)[0].tree.depth
     batches = [message for message in sent.sent_by_b if isinstance(message, ExactCounts)]
     windows = [message for message in sent.sent_by_b if isinstance(message, OpenedPage)]
     assert len(batches) == depth
@@ -407,11 +394,7 @@ def test_the_copy_is_the_same_in_every_run_and_disguised() -> None:
     """FAULTS cases 35 and 37: whatever else the run is about."""
     first = copies(CASE)
     assert len(first) == 60 * 4
-    others = (
-        make_terms(omega=1),
-        make_terms(counting="paillier", seed=99),
-        make_terms(method="randomized", test=Fraction(1, 2)),
-    )
+    others = make_terms(omega=1), make_terms(seed=99), make_terms(method="randomized", test=Fraction(1, 2))
     assert all(copies(replace(CASE, terms=terms)) == first for terms in others)
     assert copies(replace(CASE, initiator="bob")) == first
     true = np.ascontiguousarray(CASE.codes[:, 2:6]).tobytes()

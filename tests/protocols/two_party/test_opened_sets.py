@@ -137,7 +137,7 @@ def test_lengths_are_those_of_the_records_the_terms_and_the_frequent_sets(metric
 
 @pytest.mark.parametrize("metric", few([*Metric], 2))
 def test_a_search_that_was_cut_off_opens_no_level_and_no_rule_again_and_ends_alike(metric: Metric) -> None:
-    case = asking(table(150), metric, Fraction(7, 10), min_support=Fraction(1, 10))
+    case = asking(table(100), metric, Fraction(7, 10), min_support=Fraction(1, 10))
     whole, everything = stored_play({"alice": Store(), "bob": Store()}, 99, goes_on=False, case=case)
     stores = {"alice": Store(), "bob": Store()}
     assert stored_play(stores, 2, goes_on=False, case=case)[0] == {}

@@ -298,7 +298,7 @@ def test_an_answer_that_is_no_outcome_is_a_deviation() -> None:
 
 
 ViewRows = NDArray[np.int16]
-COUNT = 2048
+COUNT = 512
 MODELS: dict[str, tuple[Model, int]] = {"a tree": (small_model(), 1), "naive Bayes": (bayes_of((3, 3, 3, 3), 4, 1), 2)}
 """Each with the bits of its outcomes; all numbers of this many bits are outcomes."""
 
@@ -394,11 +394,10 @@ def test_views_follow_from_classes_and_sizes(name: str) -> None:
     for each in (alices, view, bobs, other):
         assert off(*strings(each, width)) == []
 
-    def sizes(asks: int, answers: int) -> list[list[tuple[type[Message], list[int]]]]:
-        views, _ = sides(MODELS[name][0], asks, answers)
+    def sizes(views: Sequence[Sequence[Message]]) -> list[list[tuple[type[Message], list[int]]]]:
         return [[(type(each), [len(part) for part in vars(each).values()]) for each in view] for view in views]
 
-    assert sizes(1, 2) == sizes(3, 4)
+    assert sizes((alices, bobs)) == sizes(sides(model, 3, 4)[0])
 
 
 def test_a_share_without_a_mask_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -413,7 +412,7 @@ def test_no_mask_is_formed_twice_where_both_ask_in_batches(monkeypatch: pytest.M
     monkeypatch.setattr("protocols.two_party.ways.TRANSFERS_AT_ONCE", 600)
     model, _ = MODELS[name]
     recorder = MaskRecorder(monkeypatch)
-    codes = np.random.default_rng(1).integers(0, 2, (70, len(model.schema.attributes))).astype(np.int16)
+    codes = np.random.default_rng(1).integers(0, 2, (24, len(model.schema.attributes))).astype(np.int16)
     run_pair(*Together(model, codes, "both").roles())
     assert recorder.offsets == 2
     assert recorder.times() == ONCE

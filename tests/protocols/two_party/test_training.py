@@ -71,17 +71,14 @@ Sizes = dict[str, tuple[int, ...]]
 
 
 def test_the_key_holder_is_who_has_less_to_encrypt_and_the_first_name_of_equals() -> None:
-    for sizes, holder in [
-        ({"alice": (3,), "bob": (2, 2)}, "alice"),
-        ({"alice": (5,), "bob": (2, 2)}, "bob"),
-        ({"alice": (4,), "bob": (2, 2)}, "alice"),
-    ]:
-        for method, initiator in (("hybrid", "alice"), ("smc", "bob")):
-            columns = [*sizes["alice"], *sizes["bob"], 2]
-            terms, groups = make_terms(counting="paillier", method=method), {"alice": 1, "bob": 1}
-            a, b = play(Case(sizes, ("alice", "bob"), 2, correlated(columns, 12), groups, terms, initiator))
-            key = private_key(0 if holder == "alice" else 1).public_key
-            assert a.key == b.key == SharedKey(holder, key.fingerprint())
+    for size, holder, method, initiator in [
+        (3, "alice", "hybrid", "alice"), (5, "bob", "smc", "alice"), (4, "alice", "smc", "bob"),
+    ]:  # fmt: skip
+        terms, groups = make_terms(counting="paillier", method=method), {"alice": 1, "bob": 1}
+        codes = correlated([size, 2, 2, 2], 12)
+        a, b = play(Case({"alice": (size,), "bob": (2, 2)}, ("alice", "bob"), 2, codes, groups, terms, initiator))
+        key = private_key(0 if holder == "alice" else 1).public_key
+        assert a.key == b.key == SharedKey(holder, key.fingerprint())
 
 
 def test_who_lacks_the_class_chooses_or_who_has_less_to_choose() -> None:
@@ -119,7 +116,7 @@ def mirrored(owner: str, **changes: object) -> Case:
     return Case({"alice": (2,) * 3, "bob": (2,) * 3}, (owner,), 2, codes, {"alice": 3, "bob": 3}, terms)
 
 
-@pytest.mark.parametrize("changes", few([{"method": "smc"}, {"omega": 1}, {"omega": 2}], 2))
+@pytest.mark.parametrize("changes", few([{"method": "smc"}, {"omega": 1}, {"omega": 2}], 3))
 def test_of_equal_sides_the_one_without_the_class_encrypts_and_has_fewer_vectors(
     monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any]
 ) -> None:
@@ -383,19 +380,18 @@ def assert_is_plain_id3(case: Case, way: str) -> None:
 
 
 @pytest.mark.parametrize("way", SECURE_WAYS)
-@settings(max_examples=at_most(60))
+@settings(max_examples=at_most(24))
 @given(case=cases(sizes=(1, 5)))
 def test_tree_counts_and_accuracy_are_those_of_plain_id3_on_the_joined_table(way: str, case: Case) -> None:
     """Columns of one value are among them."""
     assert_is_plain_id3(case, way)
 
 
-@pytest.mark.parametrize("way", ["hybrid by transfers", "hybrid by dot products"])
 @settings(max_examples=at_most(25))
-@given(case=cases(rows=24))
-def test_a_window_as_wide_as_the_schema_is_all(way: str, case: Case) -> None:
+@given(cases(rows=24))
+def test_a_window_as_wide_as_the_schema_is_all(case: Case) -> None:
     width = sum(map(len, case.sizes.values()))
-    assert_is_plain_id3(replace(case, terms=replace(case.terms, omega=width)), way)
+    assert_is_plain_id3(replace(case, terms=replace(case.terms, omega=width)), "hybrid by transfers")
 
 
 @pytest.mark.parametrize("way", SECURE_WAYS)
@@ -429,7 +425,7 @@ def limits(draw: st.DrawFn) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("way", SECURE_WAYS)
+@pytest.mark.parametrize("way", few([*SECURE_WAYS], 3))
 @settings(max_examples=at_most(30))
 @given(case=cases(rows=60, sizes=(2, 4)), limited=limits())
 def test_with_limits_and_measures_it_is_plain_id3_with_the_same_and_no_other_count_crosses(
