@@ -24,7 +24,6 @@ SMALL_FACTOR_LIMIT = 2**20
 FERMAT_STEPS = 1 << 24
 _PRIMALITY_ROUNDS = 40
 _SIEVES = (64, 81, 25, 49, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53)
-_SIEVE_BLOCK = 1 << 20
 
 
 def powmod(base: Integer, exponent: Integer, modulus: Integer) -> Integer:
@@ -98,16 +97,14 @@ def has_close_factors(value: Integer) -> bool:
     `x**2 - value` is a square modulo each of a few small numbers, which is so about once in 30,000.
     """
     first = gmpy2.isqrt(value - 1) + 1
-    for start in range(0, FERMAT_STEPS, _SIEVE_BLOCK):
-        possible = np.ones(_SIEVE_BLOCK, dtype=np.bool_)
-        for modulus in _SIEVES:
-            roots = (int((first + start) % modulus) + np.arange(modulus)) ** 2
-            squares = np.isin((roots - int(value % modulus)) % modulus, np.arange(modulus) ** 2 % modulus)
-            possible &= np.tile(squares, -(-_SIEVE_BLOCK // modulus))[:_SIEVE_BLOCK]
-        steps = np.flatnonzero(possible).tolist()
-        if any(gmpy2.is_square((first + start + step) ** 2 - value) for step in steps):
-            return True
-    return False
+    steps, period = np.zeros(1, np.int64), 1
+    for modulus in _SIEVES:
+        roots = (int(first % modulus) + np.arange(modulus)) ** 2
+        squares = np.isin((roots - int(value % modulus)) % modulus, np.arange(modulus) ** 2 % modulus)
+        if period < FERMAT_STEPS:  # a step is possible or not with all that are multiples of the period away
+            steps, period = np.add.outer(period * np.arange(modulus), steps).ravel(), period * modulus
+        steps = steps[squares[steps % modulus] & (steps < FERMAT_STEPS)]
+    return any(gmpy2.is_square((first + int(step)) ** 2 - value) for step in steps)
 
 
 @cache
