@@ -141,7 +141,9 @@ def check_party(
 ) -> LeavingCheck:
     """Look at what would leave in a run with a peer of this many columns; `shown` writes names and values."""
     past = past_before(local, config.folder)
-    job = terms or usual_terms(config.data.class_column or _class_before(past), local.listed, Leaves.TENTHS)
+    before = past.release.get("class", NO_CLASS)  # which `init`'s job then has, where the peer holds it
+    label = config.data.class_column or (None if before == NO_CLASS else str(before))
+    job = terms or usual_terms(label, local.listed, Leaves.TENTHS)
     return LeavingCheck(
         dataset=local.dataset,
         records=len(local.records),
@@ -151,12 +153,6 @@ def check_party(
         run=assess_job(local, config, job, Supposed(peer_columns)),
         is_usual=terms is None,
     )
-
-
-def _class_before(past: Past) -> str | None:
-    """Return the class of the peer that was learned before, which `init`'s job then has; None if there is none."""
-    found = past.release.get("class", NO_CLASS)
-    return None if found == NO_CLASS else str(found)
 
 
 def _columns(local: PartyInputs, shown: Callable[[str], str]) -> tuple[LeavingColumn, ...]:

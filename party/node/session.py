@@ -131,11 +131,6 @@ class _Heads:
     def __post_init__(self) -> None:
         self.entries = replace(self.entries, shown=lambda: self.shown)
 
-    @property
-    def peer(self) -> str:
-        """The other side's name."""
-        return self.entries.peer.name
-
     def grown(self) -> SignedHead | None:
         """Return that of ours, signed, if it has grown since it was asked for."""
         head = self.entries.head()
@@ -146,7 +141,7 @@ class _Heads:
 
     def see(self, head: SignedHead) -> None:
         """Take note of that of the peer's."""
-        self.signing.check_peer(self.peer, head, self.shown or self.least)
+        self.signing.check_peer(self.entries.peer.name, head, self.shown or self.least)
         self.shown = head
 
 
@@ -202,8 +197,8 @@ def propose_job(party: str, channel: PagedChannel, job: Job) -> None:
 def _compare_ledgers(heads: _Heads, runs: SessionRuns, job: Job) -> Role[None]:
     """Go on only if neither side has forgotten anything, and keep what the peer shows."""
     entries, known = heads.entries, heads.entries.known()
-    memories = compare_memories(entries.head(), known, entries.holds, heads.peer, heads.signing, runs.open_runs(job))
-    shown = yield from memories
+    own, peer = entries.head(), entries.peer.name
+    shown = yield from compare_memories(own, known, entries.holds, peer, heads.signing, runs.open_runs(job))
     heads.least = shown.head
     if bare_head(shown.head) != bare_head(known):
         entries.write(shown.head)
@@ -213,4 +208,4 @@ def _compare_ledgers(heads: _Heads, runs: SessionRuns, job: Job) -> Role[None]:
 def _sign_ledgers(heads: _Heads) -> Role[None]:
     """Hand each other the heads of the ledgers, signed, and keep the peer's."""
     entries = heads.entries
-    entries.write((yield from exchange_heads(entries.head(), entries.known(), heads.peer, heads.signing)))
+    entries.write((yield from exchange_heads(entries.head(), entries.known(), entries.peer.name, heads.signing)))

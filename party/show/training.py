@@ -9,7 +9,7 @@ import numpy as np
 
 from party.forecast.model import Forecast
 from party.names import printable
-from party.node.check import Assessment, assess_agreed
+from party.node.check import assess_agreed
 from party.node.players import FoundRules, Tabulated, Trained
 from party.node.session import Report
 from party.records.run_file import TrainReport
@@ -109,7 +109,9 @@ def proposed_line(peer: str, *, waits: bool) -> str:
 def agreed_lines(local: PartyInputs, agreed: Agreement, read: Disclosure | None) -> list[str]:
     terms, own = agreed.terms, agreed.own_design
     copy = [*own_odds(local, own), reading_line(read, "our copy")] if own.sizes else []
-    run = _assessed(local, agreed)
+    schema, people = agreed.learning.schema, len(local.records)
+    alone = schema.class_owners == (local.party,)
+    run = assess_agreed(agreed.terms, schema.attributes, schema.classes, people, local.party, alone=alone)
     text = _rules_text(agreed, terms) if isinstance(terms, MiningTerms) else _tree_text(agreed)
     return [f"Agreed with {agreed.peer}: {text}", *amount_lines(run), *noise_lines(run), *copy]
 
@@ -129,12 +131,6 @@ def _tree_text(agreed: Agreement) -> str:
     hidden = f"{splits}{leaves}{weights}, the tree alone is revealed" if terms.hides_counts else ""
     how = f"{terms.method}{theta}{window}{_counting(terms)}{limits}{noise}{hidden}"
     return f"{terms.learner.replace('naive_bayes', 'naive Bayes')} by {how}, class {terms.class_name!r}, {attributes}"
-
-
-def _assessed(local: PartyInputs, agreed: Agreement) -> Assessment:
-    schema, alone = agreed.learning.schema, agreed.learning.schema.class_owners == (local.party,)
-    people = len(local.records)
-    return assess_agreed(agreed.terms, schema.attributes, schema.classes, people, local.party, alone=alone)
 
 
 def _rules_text(agreed: Agreement, terms: MiningTerms) -> str:

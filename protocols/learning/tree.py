@@ -1,7 +1,6 @@
 """Decision trees: the finished model that both parties end with."""
 
 import hashlib
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -242,7 +241,7 @@ def label_of_node(node: Node) -> int:
     """
     if isinstance(node, Leaf):
         return node.label
-    return majority(node.counts) if node.counts else _commonest_label(node)
+    return majority(node.counts or np.bincount([leaf.label for leaf in leaves_below(node)]).tolist())
 
 
 def leaves_below(node: Node) -> Iterator[Leaf]:
@@ -254,11 +253,6 @@ def leaves_below(node: Node) -> Iterator[Leaf]:
             yield below
         else:
             pending += below.children
-
-
-def _commonest_label(node: Node) -> int:
-    leaves = Counter(leaf.label for leaf in leaves_below(node))
-    return min(leaves, key=lambda label: (-leaves[label], label))
 
 
 def shares_of(node: Node) -> tuple[Fraction, ...]:

@@ -233,28 +233,25 @@ class SecretTree:
             yield from self._open_labels(ended, (yield from self._labels(ended)), range(len(ended)))
         if asked := [node for node in nodes if node.candidates]:
             if self._noise is not None:
-                yield from self._contest_alone(asked)
+                yield from self._split(asked, None)  # no exact count says which is a leaf
             elif self._growth.min_leaf == 1:
                 yield from self._leaves_then_contest(asked)
             else:
                 yield from self._contest_then_leaves(asked)
         return tuple(float(self._opened[path]) for path in level)
 
-    def _contest_alone(self, nodes: Sequence[HiddenNode]) -> Role[None]:
-        """Split every node: with noise no exact count says which is a leaf."""
+    def _split(self, nodes: Sequence[HiddenNode], labels: NDArray[np.bool_] | None) -> Role[None]:
+        """Split nodes that are no leaves, and have these labels: no candidate is barred."""
         tables = yield from count_candidates(self._counts, self._schema, nodes)
         winners, _ = yield from self._contest(nodes, tables)
-        yield from self._open_splits(nodes, tables, winners, range(len(nodes)), None)
+        yield from self._open_splits(nodes, tables, winners, range(len(nodes)), labels)
 
     def _leaves_then_contest(self, nodes: Sequence[HiddenNode]) -> Role[None]:
-        """Open which nodes are leaves, and count for the others alone: no candidate is barred."""
+        """Open which nodes are leaves, and count for the others alone."""
         label, ends = yield from self._judged(nodes)
         left = yield from self._open_leaves(nodes, label, ends)
-        if others := [nodes[at] for at in left]:
-            tables = yield from count_candidates(self._counts, self._schema, others)
-            winners, _ = yield from self._contest(others, tables)
-            labels = bits_of_lanes(label)[:, left]
-            yield from self._open_splits(others, tables, winners, range(len(others)), labels)
+        if left:
+            yield from self._split([nodes[at] for at in left], bits_of_lanes(label)[:, left])
 
     def _contest_then_leaves(self, nodes: Sequence[HiddenNode]) -> Role[None]:
         """Count for all nodes before it is opened which are leaves: one is where all candidates are barred."""

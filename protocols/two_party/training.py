@@ -24,7 +24,7 @@ from protocols.errors import InputError
 from protocols.learning.id3 import HybridId3
 from protocols.learning.merit import Ranking
 from protocols.learning.model import Model, beats_commonest, beats_when_tested
-from protocols.learning.naive_bayes import NaiveBayes, bayes_of_counts
+from protocols.learning.naive_bayes import bayes_of_counts
 from protocols.learning.tree import Tree
 from protocols.noise.both import EXACT, BothNoises, Noises, RefinedCounts
 from protocols.noise.geometric import most_variance
@@ -180,30 +180,32 @@ class _Run:
         return _Grown(tree, estimated_correct(tree, test))
 
     def _learn(self, copies: Copies, class_counts: ClassTally) -> Role[_Grown]:
-        train = copies.view.rows(self._train)
-        estimator = Estimator(train) if self._terms.disguises else None
+        schema, terms, train = self._learning.schema, self._terms, copies.view.rows(self._train)
+        estimator = Estimator(train) if terms.disguises else None
         plausibility = None if estimator is None else Plausibility(train, estimator, self._noises)
-        checks = Checks(self._learning.schema, len(train), plausibility, self._noises.cells.both)
+        checks = Checks(schema, len(train), plausibility, self._noises.cells.both)
         counting = SecureCounting(self._local, self._learning, copies, self._parts, checks, self._noises)
         engine, key = yield from counting.engine()
         kept = KeptCounts(engine, checks, self._resumed.answers)
         yield from kept.set_up()
         ranking: Ranking | None = None
-        if estimator is not None and self._terms.window is not ALL:
-            gates, classes = (yield from counting.gates(engine)), self._learning.schema.classes
-            ranking = SecretRanking(estimator, classes, self._terms.growth, gates, self._resumed.answers)
-        counts = tuple(max(0, count) for count in class_counts)
-        learned: tuple[Model, int]
-        match self._terms.learner:
+        if estimator is not None and terms.window is not ALL:
+            gates = yield from counting.gates(engine)
+            ranking = SecretRanking(estimator, schema.classes, terms.growth, gates, self._resumed.answers)
+        refined, counts = self._refined(kept), tuple(max(0, count) for count in class_counts)
+        model: Model
+        match terms.learner:
             case Learner.TREE:
-                learned = yield from self._grow(self._refined(kept), ranking, counts)
+                grown = yield from HybridId3(schema, counts, terms.window, refined, ranking, terms.growth).build()
+                model, computations = grown.tree, grown.computations
             case Learner.NAIVE_BAYES:
-                learned = yield from self._count_bayes(self._refined(kept), counts)
+                query = Query(ROOT, tuple(range(len(schema.attributes))), counts)
+                (answer,) = yield from refined.count([query])
+                model, computations = bayes_of_counts(schema, counts, answer.tables), sum(query.cells(schema))
             case Learner.RULES:
                 raise InputError("rules have a run of their own")
             case unknown:
                 assert_never(unknown)
-        model, computations = learned
         correct = yield from in_phase(kept.count_correct(model), Phase.HELD_OUT)
         return _Grown(model, correct, computations, len(class_counts), key)
 
@@ -215,19 +217,6 @@ class _Run:
         law = noises.own.spending.cells if owners == (self._local.party,) else noises.theirs.cells
         class_variance = most_variance(law) if len(owners) == 1 else 0.0
         return RefinedCounts(engine, self._learning.schema, noises.variance, class_variance)
-
-    def _grow(self, engine: CountEngine, ranking: Ranking | None, counts: ClassTally) -> Role[tuple[Tree, int]]:
-        terms = self._terms
-        learner = HybridId3(self._learning.schema, counts, terms.window, engine, ranking, terms.growth)
-        result = yield from learner.build()
-        return result.tree, result.computations
-
-    def _count_bayes(self, engine: CountEngine, counts: ClassTally) -> Role[tuple[NaiveBayes, int]]:
-        """Count all attributes by class, at once, and make the classifier."""
-        schema = self._learning.schema
-        query = Query(ROOT, tuple(range(len(schema.attributes))), counts)
-        (answer,) = yield from engine.count([query])
-        return bayes_of_counts(schema, counts, answer.tables), sum(query.cells(schema))
 
     def _outcome(self, grown: _Grown) -> Outcome:
         tested = len(self._test) > 0
