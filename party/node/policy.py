@@ -271,7 +271,7 @@ _NO_ANSWERS = (
     "set it to the number of people about whom we may answer"
 )
 _NO_NOISE = (
-    "our [agree] epsilon bounds what is learned of each person, and an answer has no noise, so no prediction is allowed"
+    "our [agree] epsilon bounds what is learned about each person, and an answer has no noise: no prediction is allowed"
 )
 _NO_ALIGNMENT = (
     "our [agree] most_alignments allows no alignment: bring tables of the same people on both sides, or set it to 1"

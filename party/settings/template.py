@@ -72,7 +72,7 @@ splits = "two-way"       # at a cut or one value, again below; or "values", all 
 test = "1/5"             # share of the people held out, to see how good the tree is; 0 for none
 
 # With 5,000 people or more, two classes and two-way splits, noise of epsilon 1 bounds what is
-# learned of each person; `cotally rehearse` shows what it costs, which is less with more people:
+# learned about each person; `cotally rehearse` shows what it costs (less with more people):
 # noise = "1"
 # Without noise, a leaf of its own has at least 1 in 250 people, and 100, or 20 if only its label is
 # opened, unless this says otherwise:

@@ -75,7 +75,7 @@ def _worth_parts(found: LeavingCheck) -> Iterator[ReportPart]:
         return
     ranked = sorted(worth.items(), key=lambda each: -each[1].gain)
     rows = [[name, f"{of.gain:.4f}", f"{of.share:.1%}", f"{of.by_chance:.4f}"] for name, of in ranked]
-    yield from ("", "What each of our columns alone says of the class:", "", Grid(_WORTH, rows))
+    yield from ("", "What each of our columns alone says about the class:", "", Grid(_WORTH, rows))
     if chance := [name for name, of in ranked if of.mostly_chance]:
         yield ""
         yield (
@@ -90,8 +90,8 @@ def _no_class_lines(found: LeavingCheck) -> Iterator[str]:
         name = printable(found.run.terms.class_name)
         yield f"The job's class, {name!r}, is no column of ours: ask the partner if its [data] class has this name."
     yield (
-        "What each of our columns says of the class cannot be shown here, since the class is the partner's: the tree "
-        "of a run shows which of them split, and the partner's `cotally check` ranks its own."
+        "What our columns say about the class cannot be shown here, since the class is the partner's: the tree of a "
+        "run shows which of them split, and the partner's `cotally check` ranks its own."
     )
 
 
@@ -110,8 +110,8 @@ def _noise_lines(found: LeavingCheck) -> Iterator[str]:
     if found.is_usual and found.records >= MANY and of_two:
         yield (
             f'Two classes and {found.records:,} records may be enough for a tree with noise: noise = "1" in the job '
-            "bounds what is learned of each person. On public data it cost .002 of AUC (48,842 people) to .12 (4,500): "
-            "`cotally rehearse` shows what it costs on yours."
+            "bounds what is learned about each person. On public data it cost .002 of AUC (48,842 people) to .12 "
+            "(4,500): `cotally rehearse` shows what it costs on yours."
         )
 
 
