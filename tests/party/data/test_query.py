@@ -1,5 +1,6 @@
 """A table by a query is the table that a file of the same cells is; what is wrong with one shows no cell."""
 
+import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -27,24 +28,31 @@ FROM 'people.parquet' p JOIN read_json('money.json') m ON p.id = m.id LEFT JOIN 
 """
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """One table as a file, and in three; a table with a cell that nobody may see; no extension of DuckDB."""
-    monkeypatch.setenv("HOME", str(tmp_path))
-    write(tmp_path / "joined.csv", HEAD, ROWS)
-    write(tmp_path / "cities.csv", ("id", "city"), [row[:2] for row in ROWS if row[1]])
-    write(tmp_path / "money.csv", ("id", "income", "debt"), [(row[0], row[2] + 7, 7) for row in ROWS])
-    write(tmp_path / "people.csv", ("id", "since", "outcome"), [(row[0], *row[3:]) for row in reversed(ROWS)])
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One table as a file, and in three; a table with a cell that nobody may see: to copy."""
+    made = tmp_path_factory.mktemp("made")
+    write(made / "joined.csv", HEAD, ROWS)
+    write(made / "cities.csv", ("id", "city"), [row[:2] for row in ROWS if row[1]])
+    write(made / "money.csv", ("id", "income", "debt"), [(row[0], row[2] + 7, 7) for row in ROWS])
+    write(made / "people.csv", ("id", "since", "outcome"), [(row[0], *row[3:]) for row in reversed(ROWS)])
     for text in ("COPY (FROM 'people.csv') TO 'people.parquet'", "COPY (FROM 'money.csv') TO 'money.json'"):
-        copy = text.replace("TO '", f"TO '{tmp_path}/")
-        read_frame(TableQuery(tmp_path / "party.toml", f"{copy}; SELECT 1 AS done"))
-    write(tmp_path / "bad.csv", ("id", "age", "note"), [("1", "31", "x"), ("2", CANARY, "x"), ("3", "4", "x")])
-    (tmp_path / "nohead.csv").write_text(f"1,{CANARY}\n2,n\n3,n\n")
+        copy = text.replace("TO '", f"TO '{made}/")
+        read_frame(TableQuery(made / "party.toml", f"{copy}; SELECT 1 AS done"))
+    write(made / "bad.csv", ("id", "age", "note"), [("1", "31", "x"), ("2", CANARY, "x"), ("3", "4", "x")])
+    (made / "nohead.csv").write_text(f"1,{CANARY}\n2,n\n3,n\n")
     for name in ("ragged", CANARY):
-        (tmp_path / f"{name}.csv").write_text(f"id,age\n1,2\n2,3,{CANARY}\n")
+        (made / f"{name}.csv").write_text(f"id,age\n1,2\n2,3,{CANARY}\n")
     feigned = 'Column x is being converted as type y\n  file = z\nError when converting column "x". Could not'
-    (tmp_path / "feigned.csv").write_text(f"id,age\n1,5\n2,'{feigned}'\n")
-    return tmp_path
+    (made / "feigned.csv").write_text(f"id,age\n1,5\n2,'{feigned}'\n")
+    return made
+
+
+@pytest.fixture
+def folder(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of it, where DuckDB has no extension."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    return shutil.copytree(made, tmp_path, dirs_exist_ok=True)
 
 
 def write(path: Path, head: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
@@ -146,12 +154,12 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("text", "why"), REFUSED)
-def test_what_a_query_cannot_do_is_said_in_one_line_without_a_cell(folder: Path, text: str, why: str) -> None:
-    with pytest.raises(DataError, match=why) as caught:
-        read_frame(TableQuery(folder / "party.toml", text))
-    assert CANARY[:6] not in str(caught.value)
-    assert "\n" not in str(caught.value)
+def test_what_a_query_cannot_do_is_said_in_one_line_without_a_cell(folder: Path) -> None:
+    for text, why in REFUSED:
+        with pytest.raises(DataError, match=why) as caught:
+            read_frame(TableQuery(folder / "party.toml", text))
+        assert CANARY[:6] not in str(caught.value)
+        assert "\n" not in str(caught.value)
 
 
 def test_without_the_extra_one_line_names_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -175,23 +183,22 @@ def test_a_party_has_a_file_or_a_query(tmp_path: Path, data: str, why: str) -> N
         read_party_config(settings(tmp_path, data))
 
 
-@pytest.mark.parametrize("name", ["'cities.csv'", '"cities.csv"', "'cit*.csv'"])
 def test_a_file_of_the_same_name_where_the_command_runs_is_not_read_in_its_place(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, name: str
+    folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    query, elsewhere = (
-        TableQuery(folder / "party.toml", f"SELECT id FROM {name} WHERE id = 'p000'"),
-        folder / "elsewhere",
-    )
+    elsewhere = folder / "elsewhere"
     elsewhere.mkdir()
-    monkeypatch.chdir(elsewhere)
-    assert arrow_of(query).num_rows == 1
-    write(elsewhere / "cities.csv", ("id", "city"), [("p000", "Rome")] * 2)
-    with pytest.raises(DataError, match=r"c.*\.csv is also a file here: write its whole path"):
-        arrow_of(query)
-    assert duckdb.execute(query.text).fetchall() == [("p000",)] * 2  # the control: it is what DuckDB would take
-    monkeypatch.chdir(folder)
-    assert arrow_of(query).num_rows == 1
+    for name in ("'cities.csv'", '"cities.csv"', "'cit*.csv'"):
+        query = TableQuery(folder / "party.toml", f"SELECT id FROM {name} WHERE id = 'p000'")
+        monkeypatch.chdir(elsewhere)
+        assert arrow_of(query).num_rows == 1
+        write(elsewhere / "cities.csv", ("id", "city"), [("p000", "Rome")] * 2)
+        with pytest.raises(DataError, match=r"c.*\.csv is also a file here: write its whole path"):
+            arrow_of(query)
+        assert duckdb.execute(query.text).fetchall() == [("p000",)] * 2  # the control: it is what DuckDB would take
+        monkeypatch.chdir(folder)
+        assert arrow_of(query).num_rows == 1
+        (elsewhere / "cities.csv").unlink()
 
 
 def test_duckdb_writes_nothing_that_a_kill_would_leave_nor_on_the_screen(folder: Path) -> None:

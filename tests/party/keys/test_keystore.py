@@ -325,8 +325,9 @@ sealing.unseal_keys(Path(sys.argv[1]))
 """
 
 
-@pytest.mark.parametrize("when", ["before it is forgotten", "after it is forgotten"])
-@pytest.mark.parametrize("again", [unseal_keys, seal_again])
+@pytest.mark.parametrize(
+    ("when", "again"), [("before it is forgotten", unseal_keys), ("after it is forgotten", seal_again)]
+)
 def test_a_passphrase_that_a_killed_process_has_left_in_the_keyring_is_forgotten_by_the_next_command(
     seal_folder: Path, ring: Path, when: str, again: Callable[[Path], None]
 ) -> None:

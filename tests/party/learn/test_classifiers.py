@@ -48,10 +48,10 @@ def disguised(records: int, design: Any = DESIGN, seed: int = 0) -> tuple[np.nda
 
 @pytest.mark.parametrize("design", [DESIGN, unrelated(SIZES, ((0, 1), (2, 3)))], ids=["related", "unrelated"])
 def test_disguised_records_teach_the_clear_rule(kind: Any, design: Any) -> None:
-    model = kind(design=design).fit(*disguised(30_000, design))
+    model = kind(design=design).fit(*disguised(10_000, design))
     clear, label = rule(2_000, seed=9)
     assert model.score(clear, label) > 0.85
-    measured = model.estimate_accuracy(*disguised(30_000, design, seed=5))
+    measured = model.estimate_accuracy(*disguised(10_000, design, seed=5))
     assert abs(measured.share - 0.9) < 5 * measured.standard_error + 0.03
     assert np.allclose(model.predict_proba(clear).sum(axis=1), 1)
 
@@ -313,7 +313,7 @@ def bayes(design: Questionnaire) -> Any:
 
 @pytest.mark.parametrize(
     ("kind", "around", "labels", "values"),
-    few([*product(BOTH, TOOLS, LABELS, [("0", "1"), ("2", "1")])], 7),
+    few([*product(BOTH, TOOLS, LABELS, [("0", "1"), ("2", "1")])], 13),
     indirect=["kind"],
 )
 def test_tools_that_wrap_a_classifier_work_with_a_design(

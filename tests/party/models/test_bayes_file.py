@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike
 from party.association import joint_rules
 from party.data import read_frame
 from party.errors import DataError
-from party.models import strict_json as model_json
 from party.models.any_file import model_from_text, read_model, write_model
 from party.models.bayes_file import FORMAT, bayes_from_json, bayes_json, read_bayes
 from party.models.itemset_file import itemsets_from_json, itemsets_json, read_itemsets
@@ -159,14 +158,6 @@ def test_a_file_that_breaks_a_rule_is_refused_with_the_place(tmp_path: Path) -> 
         path.write_text(text.replace(old, new, 1))
         with pytest.raises(ModelError, match=rf"b.json is not a cotally-bayes/2: .*{problem}"):
             read_bayes(path)
-
-
-def test_more_attributes_than_can_be_are_refused_and_never_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(model_json, "MOST_ATTRIBUTES", 2)
-    assert bayes_json(bayes_from_json(bayes_json(small_bayes()))) == bayes_json(small_bayes())
-    monkeypatch.setattr(model_json, "MOST_ATTRIBUTES", 1)
-    with pytest.raises(ModelError, match="attributes are 2, more than 1"):
-        bayes_from_json(bayes_json(small_bayes()))
 
 
 def test_either_kind_is_told_apart_by_its_format(tmp_path: Path) -> None:

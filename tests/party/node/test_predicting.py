@@ -131,7 +131,7 @@ def test_killed_before_any_message_a_prediction_begins_again_and_nobody_is_answe
     whole = made("whole")
     whole.play()
     moments = [(party, at) for party in ("alice", "bob") for at in range(whole.sent[party])]
-    for party, at in few(moments, 29):
+    for party, at in few(moments, 58):
         pair = made(f"{party}-{at}")
         pair.killed, pair.at = party, at
         assert isinstance(pair.play()[party == "bob"], Killed)

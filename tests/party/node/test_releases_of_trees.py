@@ -118,7 +118,7 @@ FEW_BITS = replace(RELEASES_CASE, codes=CLASSES, terms=replace(TERMS, most_bits=
 
 
 IDLE = {"omega": 2, "theta": Fraction(2, 3), "key_bits": 512}
-ASKED = [
+ASKED: list[Any] = [
     ({"method": "smc", "omega": 1}, {"method": "hybrid", "omega": 1}, False),
     pytest.param({"method": "randomized"}, {"method": "randomized", **IDLE}, True, marks=pytest.mark.full),
     ({"method": "smc"}, {"method": "smc", **IDLE}, True),
@@ -556,7 +556,7 @@ def test_what_is_about_to_leave_is_on_the_disk(tmp_path: Path, monkeypatch: pyte
     """The sender's files are copied as they are at this moment: a process that is killed then leaves the same."""
     sessions, send = Sessions(tmp_path / "run", CASE, ANY_ODDS), PagedChannel.send
 
-    def copied_before(channel: PagedChannel, message: Message) -> None:
+    def copied_before(channel: Any, message: Message) -> None:
         kind, own = type(message).__name__, channel._own
         left = tmp_path / f"{kind} {own}"
         if kind in TELLING and not left.exists():

@@ -371,30 +371,6 @@ def test_a_job_that_would_let_out_something_else_than_before_is_objected_to(
     assert f"our data set 'case' has been released with {was}" in objection.reason
 
 
-def test_another_table_or_copy_of_the_peer_is_objected_to(memory: Memory) -> None:
-    assert memory.judge(AGREED) is None
-    memory.note(AGREED)
-    assert memory.judge(AGREED) is None
-    objection = memory.judge(replace(AGREED, commitment=b"to the second table"))
-    assert objection is not None
-    assert objection.field == "peer data"
-    assert "bob brought other data to our data set 'case' before" in objection.reason
-    assert memory.judge_copy(AGREED, b"the first copy") is None
-    assert memory.judge_copy(AGREED, b"the first copy") is None
-    objection = memory.judge_copy(AGREED, b"the second copy")
-    assert objection is not None
-    assert objection.field == "peer copy"
-
-
-def test_counts_without_noise_are_objected_to_where_a_budget_bounds_what_is_revealed(memory: Memory) -> None:
-    exact = replace(AGREED, terms=replace(CASE.terms, method=Method.SMC))
-    assert memory.judge(exact) is None
-    objection = replace(memory, budget=Fraction(100)).judge(exact)
-    assert objection is not None
-    assert objection.field == "noise"
-    assert "answers without noise are asked for" in objection.reason
-
-
 SPENDING_CASE = Case(
     sizes={"alice": (2, 2), "bob": (2,)},
     class_owners=("bob",),
@@ -476,13 +452,6 @@ def test_with_a_budget_counts_without_noise_are_refused_and_never_forgotten(tmp_
     assert all(end.error is None for end in free.meet(_terms(None)))
     free.budget = Fraction(100)
     _assert_refused(free.meet(_terms("1")), "answers without noise about this one were given before")
-
-
-def test_without_a_budget_what_is_spent_is_on_record_all_the_same(tmp_path: Path) -> None:
-    alice = _Owner(tmp_path)
-    for noise in ("1", "2"):
-        assert all(end.error is None for end in alice.meet(_terms(noise)))
-    assert alice.spent == ["1", "2"]
 
 
 def test_a_budget_is_spent_to_the_last_and_not_beyond() -> None:

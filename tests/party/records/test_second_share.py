@@ -3,6 +3,7 @@
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from protocols.two_party.inputs import PartyInputs
 from tests.support.cases import correlated
 from tests.support.curious import Ends, assert_built, assert_refused, memory_of, take_part
 from tests.support.duel import duel
+from tests.support.examples import few
 from tests.support.parties import Case, make_local, make_terms
 
 CASE = Case(
@@ -77,8 +79,7 @@ def with_second_column(local: PartyInputs) -> PartyInputs:
     return replace(local, table=Table(local.table.attributes, codes))
 
 
-@pytest.mark.parametrize("opens", [True, False], ids=["she calls", "she answers"])
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(("method", "opens"), few([*product(METHODS, (True, False))], 3))
 class TestASecondChoice:
     """The first run is built; the same again is built; another is refused."""
 

@@ -16,6 +16,7 @@ from party.settings.party import LifeBounds, read_party_config
 from protocols.errors import DisagreementError
 from protocols.facts import Way
 from protocols.terms import Method, RuleTerms
+from tests.support.examples import few
 from tests.support.sessions import ANY_ODDS, CASE, NAMES, Sessions, contents, of_kind, with_terms
 
 MINED = with_terms(CASE, method=Method.RANDOMIZED)
@@ -43,7 +44,7 @@ def refused(sessions: Sessions, terms: object, party: str) -> str:
     return str(errors[party])
 
 
-@pytest.mark.parametrize("party", NAMES)
+@pytest.mark.parametrize("party", few(NAMES, 2))
 def test_a_run_on_new_terms_is_one_too_many_and_an_old_one_may_be_repeated(tmp_path: Path, party: str) -> None:
     sessions = Sessions(tmp_path, MINED, ANY_ODDS)
     let(sessions, party, "most_runs = 2")
@@ -58,7 +59,7 @@ def test_a_run_on_new_terms_is_one_too_many_and_an_old_one_may_be_repeated(tmp_p
     sessions.run(deeper[1])
 
 
-@pytest.mark.parametrize("party", NAMES)
+@pytest.mark.parametrize("party", few(NAMES, 2))
 def test_a_run_that_could_reveal_more_counts_than_are_left_is_refused(tmp_path: Path, party: str) -> None:
     """A tree of one split tells 9 x 2 cells, 1 accuracy and, by Bob, 2 class counts: 21, as was forecast."""
     sessions = Sessions(tmp_path, SECURE, ANY_ODDS)
@@ -71,7 +72,7 @@ def test_a_run_that_could_reveal_more_counts_than_are_left_is_refused(tmp_path: 
     assert int(total) == 21 + int(follow)
 
 
-@pytest.mark.parametrize("methods", list(permutations(["smc", "hybrid"])))
+@pytest.mark.parametrize("methods", few([*permutations(["smc", "hybrid"])], 2))
 def test_rules_of_another_method_have_other_counts_and_no_copy_passes_the_bound(
     tmp_path: Path, methods: tuple[str, str]
 ) -> None:

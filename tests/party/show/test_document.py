@@ -37,6 +37,7 @@ from protocols.role import Phase
 from protocols.simulation.two_party import bulk_draw
 from tests.party.records.test_run_file import FAST, OF_PLAIN, REPORT, ROW, SMC
 from tests.party.survey.files import UNRELATED, write_design
+from tests.support.examples import few
 
 _TABLE = Grid(headed("<Name", "Share", "Error:1", "Of <all>:3"), [("a*b", "1%", "0.5", "9"), ("<i>", "22%", "1", "8")])
 _FIRST = PageSection("one", "The first", ["One sentence.", "", "Two sentences,", "  one set in.", _TABLE])
@@ -161,18 +162,19 @@ def draw(folder: Path, report: RunReport) -> tuple[bytes, bytes]:
 
 def test_the_figure_is_a_png_and_an_svg_without_a_date_that_name_what_they_show(tmp_path: Path) -> None:
     png, svg = draw(tmp_path, FULL)
-    assert draw(tmp_path, FULL) == (png, svg)
     assert png.startswith(b"\x89PNG")
     text = svg.decode()
     assert "<dc:date>" not in text
     shown = ("tic-tac-toe", "plain ID3", "randomized only", "Dot products by Paillier", ">42<", ">12<", "5.6", "all")
     for words in (*shown, "SMC only", ">100<", "123", "Oblivious transfer", ">37<", "1.5"):
         assert words in text
-    _, without = draw(tmp_path, replace(FULL, rows=tuple(row for row in FULL.rows if row.method != "smc")))
+    less = replace(FULL, rows=tuple(row for row in FULL.rows if row.method != "smc"))
+    again, without = draw(tmp_path, less)
     assert not any(f">{words}<" in without.decode() for words in ("SMC only", "123"))
+    assert draw(tmp_path, less) == (again, without)
 
 
-@pytest.mark.parametrize("rows", [(), (replace(ROW, accuracy=None),)])
+@pytest.mark.parametrize("rows", few([(), (replace(ROW, accuracy=None),)], 2))
 def test_a_report_with_little_in_it_is_drawn_too(tmp_path: Path, rows: tuple[object, ...]) -> None:
     _, svg = draw(tmp_path, replace(REPORT, rows=rows))  # type: ignore[arg-type]
     assert b"no records were held out" in svg

@@ -32,6 +32,7 @@ from protocols.survey.mining import estimate_accuracy, grow_tree, learn_naive_ba
 from protocols.survey.responses import Responses, survey_schema
 from protocols.tables import ROOT, Codes, Expression, Term
 from tests.party.survey.files import RELATED, UNRELATED, rows, swap, told, write_design, write_rows
+from tests.support.examples import few
 
 RECORDS = 400
 FIFTH = Fraction(1, 5)
@@ -89,7 +90,7 @@ def test_counts_that_are_noise_are_refused(theta: Fraction, *, refused: bool) ->
         check_signal(made)
 
 
-@pytest.mark.parametrize("text", [RELATED, UNRELATED])
+@pytest.mark.parametrize("text", few([RELATED, UNRELATED], 2))
 def test_a_tree_is_grown_pruned_tested_and_doubted_on_its_own_parts(tmp_path: Path, text: str) -> None:
     parts = hold_out(survey(tmp_path, text), FIFTH, 1, prune=True)
     assert parts.test is not None
@@ -111,7 +112,7 @@ def test_pruning_leaves_no_split_whose_leaves_all_say_one_class(tmp_path: Path) 
     disguise_table(data, questionnaire, tmp_path / "coins").write(tmp_path / "d.csv")
     every = load_survey(tmp_path / "d.csv", questionnaire)
     sizes = set()
-    for seed in range(6):
+    for seed in range(2):
         tree = mine_tree(hold_out(every, FIFTH, seed, prune=True)).model
         assert isinstance(tree, Tree)
         said = {path: {node.label} for path, node in tree.walk() if isinstance(node, Leaf)}
@@ -152,7 +153,7 @@ def test_a_plain_class_is_the_prior_and_the_root_as_it_was_counted(tmp_path: Pat
     assert tree.root.counts == (6.0, 54.0)
 
 
-@pytest.mark.parametrize("text", [RELATED, UNRELATED])
+@pytest.mark.parametrize("text", few([RELATED, UNRELATED], 2))
 def test_naive_bayes_is_learned_from_its_part_and_tested_as_it_is_written(tmp_path: Path, text: str) -> None:
     parts = hold_out(survey(tmp_path, text), FIFTH, 1, prune=False)
     assert parts.test is not None
@@ -166,7 +167,7 @@ def test_naive_bayes_is_learned_from_its_part_and_tested_as_it_is_written(tmp_pa
     assert (mined.doubtful, mined.splits) == (frozenset(), 0)
 
 
-@pytest.mark.parametrize("text", [RELATED, UNRELATED])
+@pytest.mark.parametrize("text", few([RELATED, UNRELATED], 2))
 def test_beside_an_accuracy_stands_that_of_the_commonest_class(tmp_path: Path, text: str) -> None:
     parts = hold_out(survey(tmp_path, text), FIFTH, 0, False)
     assert parts.test is not None
@@ -188,7 +189,7 @@ def disguised(folder: Path, text: str) -> tuple[Questionnaire, Codes]:
     return questionnaire, read_codes(folder / "d.csv", questionnaire)
 
 
-@pytest.mark.parametrize("text", [RELATED, UNRELATED])
+@pytest.mark.parametrize("text", few([RELATED, UNRELATED], 2))
 def test_a_finding_is_what_the_estimators_say(tmp_path: Path, text: str) -> None:
     design, codes = disguised(tmp_path, text)
     expression = parse_expression("smoker = yes and drinks = often", design)
@@ -226,7 +227,7 @@ def test_estimates_are_shown_as_they_are_below_0_too(tmp_path: Path) -> None:
     assert f"interval {low:.4f} to {high:.4f}" in "\n".join(finding_lines(found, EstimateOptions()))
 
 
-@pytest.mark.parametrize("text", [RELATED, UNRELATED])
+@pytest.mark.parametrize("text", few([RELATED, UNRELATED], 2))
 def test_priors_are_exact_distributions_projected_from_the_estimates(tmp_path: Path, text: str) -> None:
     design, codes = disguised(tmp_path, text)
     few = codes[:3]
@@ -344,25 +345,16 @@ def test_an_estimate_is_of_those_who_answered(capsys: pytest.CaptureFixture[str]
 
 
 @pytest.mark.usefixtures("gaps")
-def test_a_likelihood_is_of_those_who_answered_what_it_is_about(capsys: pytest.CaptureFixture[str]) -> None:
+def test_likelihoods_models_and_accuracies_are_of_those_who_answered(capsys: pytest.CaptureFixture[str]) -> None:
     """Gaps in columns that nobody asks about are no fault of the table."""
     text = told(capsys, "estimate", "d.csv", "design.toml", "drinks = never", "smoker = yes", "--likelihood")
     assert "most likely distribution of drinks" in text
     assert "most likely distribution of smoker" in text
-
-
-@pytest.mark.usefixtures("gaps")
-def test_a_model_says_how_many_gave_an_answer(capsys: pytest.CaptureFixture[str]) -> None:
     for learner in ("tree", "bayes"):
         assert "smoker: 34 of 100 gave an answer" in told(capsys, "mine", learner, "d.csv", "design.toml")
-
-
-@pytest.mark.usefixtures("gaps")
-def test_an_accuracy_says_how_many_held_out_records_lack_an_answer(capsys: pytest.CaptureFixture[str]) -> None:
     text = told(capsys, "mine", "bayes", "d.csv", "design.toml", "--test", "1/2")
-    (answered, lacking) = map(
-        int, re.findall(r"(\d+) held-out records are too few.*; (\d+) more lack an answer", text)[0]
-    )
+    found = re.findall(r"(\d+) held-out records are too few.*; (\d+) more lack an answer", text)[0]
+    answered, lacking = map(int, found)
     assert answered + lacking == 50
     assert lacking > 20
 
