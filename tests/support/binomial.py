@@ -26,13 +26,12 @@ def lower_tail(trials: int, chance: Fraction, hits: int) -> float:
 
 
 def _sum_from(trials: int, chance: Fraction, first: int, step: int) -> float:
-    """Add the masses from `first` outwards until they no longer matter."""
-    masses = []
-    hits = first
-    while 0 <= hits <= trials:
-        masses.append(exp(log_mass(trials, chance, hits)))
-        if masses[-1] < 1e-18 * masses[0] or masses[-1] == 0:
-            break
+    """Add the masses from `first` outwards until they no longer matter, each from the one before."""
+    odds = float(chance / (1 - chance)) ** step
+    masses, hits = [exp(log_mass(trials, chance, first))], first
+    while masses[-1] > 1e-18 * masses[0]:
+        rest, there = (trials - hits, hits + 1) if step > 0 else (hits, trials - hits + 1)
+        masses.append(masses[-1] * odds * rest / there)
         hits += step
     return fsum(masses)
 
