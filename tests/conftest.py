@@ -16,9 +16,9 @@ import signal
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
+from unittest.mock import patch
 
 import pytest
 from hypothesis import Phase, settings
@@ -75,11 +75,14 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def sessions(pytestconfig: pytest.Config) -> Iterator[None]:
-    """Let whole runs here begin with sessions of transfers that are made once; under `--all` each makes its own."""
+    """Let runs here begin with sessions made once, and forecasts measure for a moment; under `--all` as in use."""
     from tests.protocols.oblivious.parts import sessions_made_before
 
-    with nullcontext() if pytestconfig.getoption("--all") else sessions_made_before():
+    if pytestconfig.getoption("--all"):
         yield
+    else:
+        with sessions_made_before(), patch.multiple("party.forecast.speed", _LEAST_SECONDS=0.01, _TRANSFERS=1 << 12):
+            yield
 
 
 @pytest.fixture(scope="session")
