@@ -98,7 +98,7 @@ def read_by_columns(folder: Path, columns: Codes, **terms: Any) -> float:
 
 def test_24_columns_read_most_classes_where_all_are_counted_and_few_with_a_window_of_three(tmp_path: Path) -> None:
     """At a node of twenty people, the counts of 24 columns at random are 24 equations."""
-    columns = np.random.default_rng(2).integers(0, 2, (160, 24)).astype(np.uint8)
+    columns = np.random.default_rng(2).integers(0, 2, (100, 24)).astype(np.uint8)
     assert read_by_columns(tmp_path, columns) > 0.6
     assert read_by_columns(tmp_path, columns, omega=3) < 0.25
 

@@ -84,7 +84,7 @@ def test_quinlans_example_gives_quinlans_tree_and_a_tree_may_be_deeper_than_pyth
     assert (root.attribute, root.counts) == (0, (4.5, 4.5))
     assert [child.counts for child in root.children] == [(4.0, 0.5), (0.5, 4.0)]
     # Constant columns part nothing, and contradictory records never become pure: one node per level.
-    columns = 250
+    columns = 120
     codes = np.zeros((3, columns + 1), dtype=np.uint8)
     codes[0, -1] = 1
     schema, limit, depth = schema_of((1,) * columns, 2), sys.getrecursionlimit(), len(inspect.stack(0))

@@ -213,19 +213,6 @@ def test_progress_says_how_far_a_tree_is_level_by_level_and_within(depth: int) -
     assert [each.done for each in grown] == sorted(each.done for each in grown)
 
 
-LIMITS = [
-    (Growth(), ALL), (Growth(3, 20), ALL), (Growth(), 2), (Growth(3, 20), 1),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("growth", "omega"), few(LIMITS, 3), ids=repr)
-def test_what_is_opened_follows_from_the_tree_and_its_windows(growth: Growth, omega: Window) -> None:
-    game, transcript = Game(SCHEMA, table(1), growth, omega=omega), Transcript()
-    tree = game.grown(transcript)
-    assert tree.size > 3
-    assert pages_opened(transcript) == [wires.tobytes() for wires in game.expected(tree)]
-
-
 @settings(max_examples=at_most(15), deadline=None)
 @given(games(), st.fractions(2, 40, max_denominator=8))
 def test_a_tree_ends_where_it_would_reveal_more_bits_than_it_may(game: Game, most: Fraction) -> None:

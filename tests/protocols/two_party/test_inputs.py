@@ -1,18 +1,18 @@
 """What a party brings: what fits together, what is sent, what a repr shows, and what digests show."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 
-from protocols.errors import DeviationError, DisagreementError, InputError, PeerError
+from protocols.errors import DisagreementError, InputError, PeerError
 from protocols.messages import HiddenContents, MemoryHeads, SharedColumn, SignedHead
 from protocols.randomized_response.design import Draw
 from protocols.randomized_response.related_question import disguise, keyed_draw
-from protocols.role import Part, Role, run_pair
+from protocols.role import Role, run_pair
 from protocols.tables import Table
 from protocols.two_party import inputs
 from protocols.two_party.inputs import PartyInputs
@@ -23,12 +23,10 @@ from protocols.two_party.memory import (
     HeadSigning,
     LedgerHead,
     OpenRuns,
-    Resumed,
     bare_head,
     compare_memories,
     exchange_heads,
     head_statement,
-    resume,
 )
 from protocols.two_party.objections import Objection
 from tests.support.binomial import ShareTest
@@ -346,34 +344,3 @@ def test_heads_are_signed_for_both_parties() -> None:
     usual = ("alice", "bob", CHAIN[2])
     others = [("bob", "alice", CHAIN[2]), ("alice", "bob", CHAIN[3]), ("alice", "bob", OTHER[2])]
     assert len({head_statement(*each) for each in (usual, *others)}) == 4
-
-
-FIRST, SECOND, THIRD = (bytes([number]) * 8 for number in range(3))
-
-
-@dataclass(frozen=True)
-class Remembered:
-    """Has kept these answers of a run, and nothing else."""
-
-    answers: tuple[bytes, ...]
-
-    def recall(self, part: Part) -> Iterator[bytes]:
-        yield from self.answers if part is Part.ANSWERS else ()
-
-
-def both(*answers: tuple[bytes, ...]) -> tuple[End[Resumed], End[Resumed]]:
-    alice, bob = (resume(Remembered(each), b"nonces") for each in answers)
-    return duel(alice, bob)
-
-
-def test_what_both_remember_is_recalled() -> None:
-    for hers in ((), (FIRST,), (FIRST, SECOND)):
-        for end in both(hers, (FIRST, SECOND)):
-            assert end.error is None
-            assert end.result is not None
-            recalled = [end.result.answers.recalled() for _ in range(3)]
-            assert sum(each is not None for each in recalled) == len(hers)
-    alice, bob = both((FIRST, SECOND), (FIRST, THIRD))
-    assert type(alice.error) is type(bob.error) is DeviationError
-    longer, _ = both((FIRST, SECOND), (THIRD,))
-    assert type(longer.error) is DeviationError

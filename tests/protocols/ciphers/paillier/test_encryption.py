@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 import protocols.ciphers.paillier
 from protocols.ciphers.paillier import arithmetic, keys
 from protocols.ciphers.paillier.arithmetic import Integer, from_bytes, gcd, is_prime, multiply_into, powmod
-from protocols.ciphers.paillier.cipher import ROUNDS, SECURITY_BITS, PaillierKeyHolder, prove, verify
+from protocols.ciphers.paillier.cipher import ROUNDS, SECURITY_BITS, prove, verify
 from protocols.ciphers.paillier.encryption import Encryptor, FixedBase, random_member
 from protocols.ciphers.paillier.keys import PrivateKey, PublicKey, check_peer_modulus
 from protocols.ciphers.paillier.packing import FreshCiphertext, draw_unit
@@ -460,43 +460,24 @@ def test_a_modulus_that_shares_a_factor_with_its_order_reads_what_the_evaluator_
     assert [guess for guess in range(1 << 10) if pow(unit, guess, q**2) == left] == [selection]
 
 
-class TestAnnounced:
-    """The key holder's side of the port, and the evaluator's."""
-
-    def read(self, data: bytes, context: bytes = RUN) -> None:
-        key_holder(1).read_peer(data, 256, context)
-
-    def test_a_key_is_let_in_with_its_proof(self) -> None:
-        read = key_holder(1).read_peer(key_holder(0).announce(RUN), 256, RUN)
-        assert read == key_holder(0).public
-
-    def test_a_key_is_proved_for_one_run(self) -> None:
-        with pytest.raises(PeerError, match="not proved"):
-            self.read(key_holder(0).announce(RUN), b"another")
-
-    def test_what_is_no_key_or_a_key_without_its_proof_is_refused(self) -> None:
-        for data in (b"", b"\x01", bytes(8), bytes(16), key_holder(0).public.public_key.modulus_bytes):
-            with pytest.raises(PeerError):
-                self.read(data)
-
-    def test_a_key_and_a_proof_in_parts_of_unequal_length_are_not_taken_apart(self) -> None:
-        for surplus in range(1, 1 + ROUNDS):
-            with pytest.raises(PeerError, match=f"{ROUNDS} numbers of the same length"):
-                self.read(key_holder(0).announce(RUN) + bytes(surplus))
-
-    def test_anothers_proof_is_refused(self) -> None:
-        holder: PaillierKeyHolder = key_holder(0)
-        own, other = holder.announce(RUN), key_holder(2).announce(RUN)
-        length = 2 + len(holder.public.public_key.modulus_bytes)
-        with pytest.raises(PeerError, match="not proved"):
-            self.read(own[:length] + other[length:])
-
-    def test_a_proof_that_lacks_roots_is_refused_for_that(self) -> None:
-        """Of some lengths, fewer roots are as many numbers of another."""
-        for bits, missing in product((256, 2048, 3072), range(1, 1 + ROUNDS)):
-            numbers = b"\xff" * (bits // 8 * (1 + ROUNDS - missing))
-            with pytest.raises(PeerError, match=f"its modulus and {ROUNDS} numbers of the same length"):
-                self.read((bits // 8).to_bytes(2, "big") + numbers)
+def test_a_key_is_let_in_with_a_proof_of_its_own_for_its_run_and_nothing_else_is() -> None:
+    """Of some lengths, fewer roots are as many numbers of another."""
+    own, other = (key_holder(number).announce(RUN) for number in (0, 2))
+    assert key_holder(1).read_peer(own, 256, RUN) == key_holder(0).public
+    modulus, parts = key_holder(0).public.public_key.modulus_bytes, f"{ROUNDS} numbers of the same length"
+    refused = [
+        (own, b"another", "not proved"),
+        (own[: 2 + len(modulus)] + other[2 + len(modulus) :], RUN, "not proved"),
+    ]
+    refused += [(data, RUN, "peer") for data in (b"", b"\x01", bytes(8), bytes(16), modulus)]
+    for number in range(1, 1 + ROUNDS):
+        refused.append((own + bytes(number), RUN, parts))
+        for size in (32, 256, 384):
+            fewer = size.to_bytes(2, "big") + b"\xff" * (size * (1 + ROUNDS - number))
+            refused.append((fewer, RUN, f"its modulus and {parts}"))
+    for data, context, text in refused:
+        with pytest.raises(PeerError, match=text):
+            key_holder(1).read_peer(data, 256, context)
 
 
 def test_the_cheat_proves_what_is_true_by_powers() -> None:
