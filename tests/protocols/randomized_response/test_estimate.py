@@ -4,7 +4,7 @@ import json
 from collections import defaultdict
 from fractions import Fraction
 from itertools import pairwise, product
-from math import erf, exp, log, prod, sqrt
+from math import exp, log, prod, sqrt
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +20,8 @@ from protocols.randomized_response.moments import error_bound, largest_moments, 
 from protocols.randomized_response.random_answers import corrected_share, random_share
 from protocols.randomized_response.related_question import RelatedDesign, disguise, keyed_draw
 from protocols.randomized_response.unrelated_question import UnrelatedDesign
-from protocols.simulation.two_party import bulk_draw
 from protocols.tables import Codes, Expression, Floats, Term
-from tests.support.binomial import ShareTest, log_mass, lower_tail, upper_tail
+from tests.support.binomial import log_mass, lower_tail, upper_tail
 from tests.support.cases import correlated
 from tests.support.declaration import joint_transition, pattern_coins
 from tests.support.enumeration import (
@@ -78,30 +77,6 @@ def test_over_all_outcomes_of_warners_survey_the_interval_covers_as_often_as_it_
                 assert sum(masses) == pytest.approx(1, abs=1e-9)
                 covered = sum(m for m, (a, b) in zip(masses, intervals, strict=True) if a <= share <= b)
                 assert low <= covered <= high
-
-
-ALARM = 1e-8
-"""False-alarm rate of a test by simulation, over the choice of its seed."""
-SURVEYS = 600
-TWO_GROUPS = RelatedDesign((2, 3), ((0,), (1,)), Fraction(7, 10))
-SURVEY = UnrelatedDesign((2, 3), ((0, 1),), Fraction(1, 2), (shares("1/4 3/4"), shares("1/3 1/3 1/3")))
-
-
-@pytest.mark.parametrize("design", [TWO_GROUPS, SURVEY])
-def test_simulated_intervals_cover_about_as_often_as_they_say(design: Design) -> None:
-    """At 80 %, with 2 % allowed for the normal; a standard error of 0.7 or 1.45 of what it should be is noticed."""
-    population = np.array([[0, 0]] * 3 + [[0, 2], [1, 1]] * 2 + [[1, 0], [0, 1], [1, 2]], dtype=np.uint8)
-    asked = Expression((Term(0, 0), Term(1, 0)))
-    generator = np.random.default_rng(41)
-    hits = 0
-    for _ in range(SURVEYS):
-        codes = population[generator.integers(len(population), size=500)]
-        low, high = estimate_count(design.randomize(codes, bulk_draw(generator, 500)), asked, design).interval(0.8)
-        hits += low <= 0.3 <= high
-    below, above = ShareTest(SURVEYS, Fraction(78, 100), ALARM), ShareTest(SURVEYS, Fraction(82, 100), ALARM)
-    narrow, wide = (Fraction(erf(factor * quantile(0.8) / sqrt(2))) for factor in (0.7, 1.45))
-    assert min(below.power(narrow), above.power(wide)) > 0.99
-    assert below.low <= hits <= above.high
 
 
 POPULATION = [

@@ -94,7 +94,7 @@ def test_nothing_is_opened_but_the_tree_and_the_comparisons_that_make_them() -> 
 
 
 def test_shares_cost_bits_of_each_leaf() -> None:
-    tree, labels = GAME.grown(), replace(GAME.allowance, leaves=Leaves.LABEL)
+    tree, labels = GAME.plain(), replace(GAME.allowance, leaves=Leaves.LABEL)
     leaves = len(tree.leaves())
     assert GAME.allowance.of_leaf - labels.of_leaf == 2 * bits(11)
     assert GAME.allowance.spent(tree) - labels.spent(tree) == leaves * 2 * bits(11)
