@@ -21,6 +21,7 @@ from protocols.tables import Codes, Table
 from protocols.terms import ALL, Learner
 from protocols.two_party.inputs import PartyInputs, split_records
 from tests.support.curious import Guarded, Told, assert_built, assert_refused, listening
+from tests.support.examples import few
 from tests.support.parties import Case, make_local, make_terms, play
 
 RNG = np.random.default_rng(2)
@@ -187,7 +188,7 @@ def test_a_class_that_names_people_reads_every_row_and_is_refused(tmp_path: Path
     assert_refused(Guarded(tmp_path, case).meet(case.terms), "class values")
 
 
-@pytest.mark.parametrize("way", sorted(WAYS.keys() - {"tree", "randomized"}))
+@pytest.mark.parametrize("way", few(sorted(WAYS.keys() - {"tree", "randomized"}), 2))
 def test_classes_that_name_a_part_of_the_people_each_run_are_refused_one_by_one(tmp_path: Path, way: str) -> None:
     """Nineteen people per run, all others in one class: eleven runs read two hundred rows.
 

@@ -308,6 +308,7 @@ def test_counts_of_groups_of_24_read_records_whose_columns_share_coins_and_hardl
     assert read > max(0.6, copy.read([]) + 0.2) if groups == 2 else read < 0.2
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("groups", "theta", "width"), [(2, Fraction(11, 20), 8), (6, Fraction(2, 3), 6)])
 def test_counts_of_the_root_alone_read_more_to_who_holds_the_class_where_columns_share_coins(
     tmp_path: Path, groups: int, theta: Fraction, width: int

@@ -44,7 +44,7 @@ NAMES = (
     "question_window_one",
     "du_zhan_2003_figure_2",
 )
-QUICK = ("surveys_figure_2", "noise_accuracy")
+QUICK = ("surveys_figure_2",)
 STATISTICS = ("mean", "variance", "deviation", "repetitions", "seed", "version", "parameters")
 
 

@@ -24,7 +24,7 @@ from protocols.tables import ROOT, Codes, Expression, Schema, Term, joint_schema
 from protocols.terms import ALL, TO_THE_END, Growth
 from tests.protocols.ciphers.paillier.chance import Chance
 from tests.support.cases import correlated
-from tests.support.examples import at_most
+from tests.support.examples import at_most, few
 from tests.support.mask_recorder import ONCE, MaskRecorder
 from tests.support.plain import schema_of
 from tests.support.secure_engines import columns_of
@@ -221,13 +221,13 @@ def test_corrections_are_for_all_records_however_few_are_in_the_node() -> None:
     """Of a branch with 33 to 60 records of each class, whose counts have six binary digits: two candidates, of which
     one value follows."""
     schema, lengths = game((2, 2, 2), 1, 2, 4, seed=5).schema, []
-    for few in (33, 45, 60):
-        codes = np.random.default_rng(few).integers(0, 2, (192, 4)).astype(np.uint8)
+    for some in (33, 45, 60):
+        codes = np.random.default_rng(some).integers(0, 2, (192, 4)).astype(np.uint8)
         codes[:, 3] = np.arange(192) % 2
-        codes[:, 1] = np.arange(192) >= 2 * few
+        codes[:, 1] = np.arange(192) >= 2 * some
         table = Game(schema, codes, codes[:0])
         node = ROOT & Term(1, 0)
-        assert counts(table, node) == (few, few)
+        assert counts(table, node) == (some, some)
         chooser, corrector = table.engines()
         crossed, levels = Transcript(), [[Query(node, (0, 2), counts(table, node))]]
         run_pair(asked(chooser, levels), asked(corrector, levels), crossed)
@@ -269,7 +269,7 @@ class Shifting(Noises):
         return Correct(float(told))
 
 
-@pytest.mark.parametrize(("ours", "theirs"), [(3, -4), (-5, 4), (5, 4), (-5, -4)])
+@pytest.mark.parametrize(("ours", "theirs"), few([(3, -4), (-5, 4), (5, 4), (-5, -4)], 2))
 def test_each_side_adds_its_noise_before_the_other_sees_a_number(ours: int, theirs: int) -> None:
     table = game((3, 2, 2), 2, 2, 60, seed=3)
     levels = [[Query(ROOT, (0, 1, 2), counts(table, ROOT))]]

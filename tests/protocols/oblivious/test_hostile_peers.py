@@ -40,7 +40,7 @@ from tests.protocols.oblivious.parts import extend, meet, random_bits
 from tests.protocols.oblivious.plain import P, as_bytes
 from tests.protocols.oblivious.test_known_answers import bits_of, off
 from tests.support.duel import replay
-from tests.support.examples import at_most
+from tests.support.examples import at_most, few
 from tests.support.simulators import simulate_codes, simulate_hints
 
 Change = Callable[[Message], Message]
@@ -114,7 +114,7 @@ def test_a_session_is_not_made_of_other_messages() -> None:
             run_pair(set_up(4, Chance(1)), sending(set_up(4, Chance(2)), change))
 
 
-@pytest.mark.parametrize("depth", DEPTHS[1:])
+@pytest.mark.parametrize("depth", few(DEPTHS[1:], 3))
 def test_a_hint_that_is_changed_fails_the_check_where_it_is_used(depth: int) -> None:
     """A path turns to either side of a level: one of the two hints is used, so one of both changes is seen."""
     seen = 0

@@ -19,7 +19,7 @@ from protocols.role import Message, Phase, Progress, Receive, Transcript
 from tests.protocols.oblivious import plain
 from tests.protocols.oblivious.parts import extend, multiply, opened, products, random_bits, usual
 from tests.support.duel import replay
-from tests.support.examples import at_most
+from tests.support.examples import at_most, few
 
 SEEDS = st.integers(0, 2**32)
 FEW = settings(max_examples=at_most(15), deadline=None)
@@ -100,7 +100,7 @@ def test_the_hash_of_a_sum_is_the_sum_of_the_hashes(blocks: int, seed: int, key:
 VECTORS = st.lists(st.integers(1, 700), min_size=1, max_size=4)
 
 
-@pytest.mark.parametrize("depth", DEPTHS)
+@pytest.mark.parametrize("depth", few(DEPTHS, 2))
 @FEW
 @given(VECTORS, SEEDS)
 def test_who_chooses_gets_the_key_of_its_choice_and_of_no_other(depth: int, sizes: list[int], seed: int) -> None:

@@ -283,7 +283,7 @@ def test_no_distribution_of_a_grid_is_more_likely_than_the_gap_allows() -> None:
         assert np.abs(matrix @ (nearest - found.shares.ravel())).max() < 0.05
 
 
-@pytest.mark.parametrize("theta", ["9/20", "7/10"])
+@pytest.mark.parametrize("theta", few(["9/20", "7/10"], 2))
 def test_the_likelihood_never_falls_and_the_gap_bounds_what_is_missing(theta: str) -> None:
     design = RelatedDesign((2, 2, 3), ((0,), (1,), (2,)), Fraction(theta))
     sent = random_responses(design, 60)

@@ -192,7 +192,7 @@ def table(seed: int, counts: int = 400) -> Codes:
     return np.column_stack([codes, label]).astype(np.uint8)
 
 
-@pytest.mark.parametrize("depth", [1, 3])
+@pytest.mark.parametrize("depth", few([3, 1], 2))
 def test_progress_says_how_far_a_tree_is_level_by_level_and_within(depth: int) -> None:
     """At a level's start all of those above it are done, and half of it once it is counted; all is the tree."""
     game, said = Game(SCHEMA, table(1), Growth(depth)), list[Progress]()
@@ -314,7 +314,7 @@ def turns(game: Game) -> NDArray[np.int64]:
     return np.array([max(inbox.turn for inbox in inboxes), *sent])
 
 
-@pytest.mark.parametrize(("impurity", "most"), [(Impurity.INFORMATION_GAIN, 45), (Impurity.GINI, 54)])
+@pytest.mark.parametrize(("impurity", "most"), few([(Impurity.INFORMATION_GAIN, 45), (Impurity.GINI, 54)], 2))
 def test_a_level_takes_few_exchanges(impurity: Impurity, most: int) -> None:
     """Of 14 candidates and 1,000 records: what one level more of several nodes takes, beside batches of transfers."""
     rng = np.random.default_rng(3)

@@ -93,7 +93,7 @@ DESIGNS: list[Design] = [
 ]
 
 
-@pytest.mark.parametrize("design", few(DESIGNS, 2), ids=["related", "unrelated"][: len(few(DESIGNS, 2))])
+@pytest.mark.parametrize("design", few(DESIGNS, 2), ids=repr)
 def test_errors_are_those_of_repeated_surveys(design: Design) -> None:
     """600 surveys, or a third: the spread of the lead against its stated errors.
 
@@ -209,7 +209,7 @@ MINED_CODES = correlated(SIZES, 200, seed=5, flips=0.4)
 MINED_STUMP = Tree(schema_for((2, 2)), Split((1, 1), 0, (Leaf((1, 0), 0), Leaf((0, 1), 1))))
 
 
-@pytest.mark.parametrize("kind", ["related", "unrelated"])
+@pytest.mark.parametrize("kind", few(["related", "unrelated"], 2))
 def test_over_all_samples_and_coins_the_squared_error_of_an_accuracy_is_its_variance(kind: str) -> None:
     """Three respondents from a population of two, each alike likely: every sample, every outcome, exactly weighed."""
     sizes, groups = (2, 2), ((0, 1),)
@@ -241,7 +241,7 @@ DISGUISED_CLASS: list[Design] = [
 ]
 
 
-@pytest.mark.parametrize("design", DISGUISED_CLASS, ids=["two groups", "unrelated"])
+@pytest.mark.parametrize("design", few(DISGUISED_CLASS, 2), ids=repr)
 def test_the_prior_is_the_unbiased_estimate_and_projected_only_where_that_has_less_than_nobody(design: Design) -> None:
     """Over all outcomes: the mean of the estimate is the truth, exactly; prior and root are it wherever they can be."""
     codes = np.array([[0, 1], [1, 1], [1, 0]], dtype=np.uint8)

@@ -25,7 +25,7 @@ from protocols.two_party.inputs import PartyInputs, split_records
 from protocols.two_party.noise import noises_of, tree_noise_of
 from protocols.two_party.training import Outcome
 from tests.support.cases import cases
-from tests.support.examples import at_most
+from tests.support.examples import at_most, few
 from tests.support.parties import Case, make_local, make_roles, make_terms
 from tests.support.plain import Nested, PlainCart, nested, schema_of
 
@@ -142,7 +142,7 @@ def test_a_column_is_used_again_below_and_each_condition_is_called_after_its_cut
     assert predicted.tolist() == (codes[:, 0] == 1).astype(int).tolist()
 
 
-@pytest.mark.parametrize("reveal", ["tree", "counts"])
+@pytest.mark.parametrize("reveal", few(["tree", "counts"], 2))
 def test_with_noise_it_is_the_tree_of_who_sees_all_and_adds_the_noise_of_both(reveal: str) -> None:
     rng = np.random.default_rng(3)
     codes = rng.integers(0, [5, 3, 4, 2, 2], (300, 5)).astype(np.uint8)
