@@ -106,25 +106,21 @@ def test_the_demos_treatments_give_these_domains(name: str, values: set[tuple[st
     assert {attribute.values for attribute in share_of(load(name), tmp_path).attributes} == values
 
 
-def test_the_demos_treatments_make_mushroom_and_adult_binary(tmp_path: Path) -> None:
-    mushroom = share_of(load("mushroom"), tmp_path)
-    assert [a.name for a in mushroom.attributes if a.size != 2] == ["veil-type"]
-    adult = share_of(load("adult"), tmp_path)
+def test_the_demos_treatments_make_mushroom_and_adult_binary_and_every_raw_cell_is_found(tmp_path: Path) -> None:
+    datasets = {name: load(name) for name in NAMES}
+    shares = {name: share_of(dataset, tmp_path) for name, dataset in datasets.items()}
+    assert [a.name for a in shares["mushroom"].attributes if a.size != 2] == ["veil-type"]
+    adult = shares["adult"]
     assert {a.size for a in adult.attributes} == {2}
     binned = [a.name for a in adult.attributes if a.values[0].startswith("<= ")]
     assert binned == ["age", "fnlwgt", "education-num", "capital-gain", "capital-loss", "hours-per-week"]
     assert adult.attributes[0].values == ("<= 53", "> 53")
     assert adult.attributes[2].values == ("<= 570000", "> 570000")
     assert adult.attributes[3].values == ("HS-grad", "other")
-
-
-def test_every_raw_cell_is_found_among_the_values(tmp_path: Path) -> None:
-    for name in NAMES:
-        dataset = load(name)
-        share = share_of(dataset, tmp_path)
+    for name, share in shares.items():
         for position, attribute in enumerate(share.attributes):
-            pairs = set(zip(column(dataset, attribute.name), share.table.codes[:, position].tolist(), strict=True))
-            for text, code in pairs:
+            cells = column(datasets[name], attribute.name)
+            for text, code in {*zip(cells, share.table.codes[:, position].tolist(), strict=True)}:
                 cell = None if text == "?" and "?" not in attribute.values else text
                 told = label_of(attribute.values, cell, attribute.missing.value)
                 assert told == attribute.values[code] or (name, attribute.name, text) == ("votes", "immigration", "?")

@@ -391,7 +391,7 @@ class WithDesign:
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@pytest.mark.parametrize("with_design", [False, True])
+@pytest.mark.parametrize("with_design", few([True, False], 2))
 def test_scikit_learns_own_checks_pass_with_a_design_and_without(
     kind: Any, monkeypatch: pytest.MonkeyPatch, *, with_design: bool
 ) -> None:

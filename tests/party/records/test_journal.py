@@ -212,14 +212,14 @@ def test_no_flipped_bit_makes_a_journal_hold_less_or_anything_else(journal: Jour
     journal.close()
     path, refused = tmp_path / JOURNAL_FILE, 0
     whole, answers = path.read_bytes(), [bytes([number]) * 700 for number in range(12)]
-    for place in range(0, len(whole), 53):
+    for place in range(0, len(whole), 106):
         path.write_bytes(whole[:place] + bytes([whole[place] ^ 1 << place % 8]) + whole[place + 1 :])
         try:
             with open_journal(tmp_path, SECRET) as opened:
                 assert (kept(opened, Part.ANSWERS), opened.runs()) == (answers, [record()])
         except JournalError:
             refused += 1
-    assert refused > 150  # one for each place within the items; most others are in no row
+    assert refused > 75  # one for each place within the items; most others are in no row
 
 
 def test_a_journal_of_another_secret_and_one_that_is_a_ledger_are_refused(journal: Journal, tmp_path: Path) -> None:

@@ -148,7 +148,7 @@ def test_places_of_known_trees() -> None:
 
 
 def test_a_tree_may_be_deeper_than_the_stack() -> None:
-    assert tidy([*([number + 1] for number in range(5000)), []]) == [0] * 5001
+    assert tidy([*([number + 1] for number in range(1500)), []]) == [0] * 1501
 
 
 def boxes(drawn: ET.Element) -> Iterator[tuple[float, float, float, float]]:
