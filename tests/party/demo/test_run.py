@@ -397,7 +397,8 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize("how", few([signal.SIGKILL, signal.SIGINT], 2))
+@pytest.mark.full  # by the same leash as that of workers
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
 def test_a_party_does_not_outlive_the_demo(folders: Path, how: signal.Signals) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", LAUNCHER, folders / BOB], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
