@@ -25,7 +25,7 @@ def test_every_extra_that_a_readme_names_exists() -> None:
 
 def test_the_python_of_the_surveys_readme_imports_nothing_beyond_the_extra_named_before_it() -> None:
     before, snippet = re.findall(r"(.*)```python\n(.*?)```", SURVEYS, re.DOTALL)[0]
-    extra = re.findall(r"pip install '\.\[(\w+)\]'", before)[-1]
+    extra = re.findall(r"pip\s+install '\.\[(\w+)\]'", before)[-1]
     modules = {
         module.partition(".")[0]
         for node in ast.walk(ast.parse(snippet))
