@@ -277,7 +277,7 @@ def runs(data: str) -> list[list[MethodScore]]:
     """Return repetitions at theta = 0.45 with 4 groups in all: plain, randomized, then a row a window."""
     table = load_table(data)
     rows = []
-    for repetition in few(range(REPETITIONS[data]), 4):
+    for repetition in few(range(REPETITIONS[data]), 8):
         generator = np.random.default_rng([20070508, repetition])
         sample = table.rows(generator.choice(len(table), RECORDS[data], replace=False))
         split = random_split(sample, len(table.attributes) - 1, Fraction(1, 5), generator)

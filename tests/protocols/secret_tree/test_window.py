@@ -391,7 +391,7 @@ def test_it_holds_in_all_tables_that_grow_the_tree() -> None:
     """Each pair of own and other cells, of four records: whatever follows is one thing in all of them."""
     for party, growth in product(SIDES, [Growth(), Growth(max_depth=1), Growth(min_leaf=2)]):
         rng, own, found = np.random.default_rng(3), SIDES[party], 0
-        for _ in few(range(12), 6):
+        for _ in few(range(12), 12):
             codes = rng.integers(0, 2, (4, 3)).astype(np.uint8)
             game = Game(DEDUCED_SCHEMA, codes, growth)
             tree = game.plain()

@@ -51,15 +51,15 @@ from tests.support.joint_itemsets import RuleCase, plain_apriori
 
 @pytest.fixture(scope="module")
 def data() -> HoldOut:
-    table = load_table("adult", 300)
+    table = load_table("adult", 150)
     return random_hold_out(table, Fraction(1, 5), np.random.default_rng(1))
 
 
 def test_a_fifth_is_held_out_and_the_benchmark_is_plain_id3(data: HoldOut) -> None:
-    assert (len(data.train), len(data.test)) == (240, 60)
+    assert (len(data.train), len(data.test)) == (120, 30)
     together = np.sort(np.concatenate([data.train, data.test]), axis=0)
-    assert (together == np.sort(load_table("adult", 300).codes, axis=0)).all()
-    assert repr(data) == "<HoldOut 240 + 60 x 15>"
+    assert (together == np.sort(load_table("adult", 150).codes, axis=0)).all()
+    assert repr(data) == "<HoldOut 120 + 30 x 15>"
     engine = PlaintextEngine(data.schema, data.train, data.test)
     plain = run_alone(HybridId3(data.schema, engine.class_counts, ALL, engine).build()).tree
     assert tree_accuracy(data, no_disguise(data), np.random.default_rng(2)) == accuracy(plain, data)

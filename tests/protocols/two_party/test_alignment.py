@@ -55,7 +55,7 @@ def test_both_find_the_people_that_both_list_in_one_order(ours: list[str], their
     assert match.overlaps == (Overlap(len(ours), len(theirs), both), Overlap(len(theirs), len(ours), both))
 
 
-@settings(max_examples=at_most(4), deadline=None)
+@settings(max_examples=at_most(8, least=1), deadline=None)
 @given(IDS, IDS)
 def test_who_only_counts_learns_the_number_and_nobody(ours: list[str], theirs: list[str]) -> None:
     match = Match(listing("alice", ours), listing("bob", theirs), count_only=True)

@@ -218,7 +218,7 @@ def test_the_record_leads_to_the_model_and_at_every_step_another_kind_of_message
 
 
 def test_a_peer_that_stops_leaves_the_honest_side_waiting() -> None:
-    for way, side in few([*product(WAYS, [0, 1])], 3):
+    for way, side in few([*product(WAYS, [0, 1])], 5):
         messages = peer_messages(way, "alice", side)
         for place in few(range(len(messages)), 16):
             assert replay(both_roles(way, "alice")[side], messages[:place]).waits

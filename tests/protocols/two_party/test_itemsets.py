@@ -129,9 +129,9 @@ def test_rules_of_settled_sets_have_no_error_and_of_estimates_that_of_repeated_r
     confidence, error = rule_of(found)[(0,), (6,)]
     assert confidence == pytest.approx((first & second).sum() / first.sum())
     assert error == 0
-    # Over other coins: the spread of the confidence of one rule, of 40 disguises of one table, or of ten.
+    # Over other coins: the spread of the confidence of one rule, of 40 disguises of one table, or of five.
     case = table(400).with_terms(method=Method.RANDOMIZED, theta=Fraction(19, 20))
-    seen = [rule_of(play_with_secret(case, number))[(0,), (6,)] for number in few(range(40), 4)]
+    seen = [rule_of(play_with_secret(case, number))[(0,), (6,)] for number in few(range(40), 8)]
     spread = float(np.std([confidence for confidence, _ in seen]))
     assert spread < 1.5 * float(np.mean([error for _, error in seen]))
 
