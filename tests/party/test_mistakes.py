@@ -1,6 +1,7 @@
 """Each mistake of `mistakes.md` ends as the page says, in one line with its next step, and changes no file."""
 
 import codecs
+import os
 import re
 import shlex
 import subprocess
@@ -95,7 +96,11 @@ class Mistake:
 
 def files() -> dict[Path, bytes | None]:
     """Return what is in the present folder."""
-    return {path: path.read_bytes() if path.is_file() else None for path in Path().rglob("*")}
+    found: dict[Path, bytes | None] = {}
+    for folder, folders, names in os.walk("."):
+        for path in (Path(folder, name) for name in (*folders, *names)):
+            found[path] = path.read_bytes() if path.is_file() else None
+    return found
 
 
 def restore(original: dict[Path, bytes | None]) -> None:

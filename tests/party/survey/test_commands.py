@@ -269,7 +269,7 @@ def test_seventeen_coins_are_no_obstacle(
     )  # the same coins each time: no chance is left
     monkeypatch.chdir(tmp_path)
     write_design(tmp_path, design(kind))
-    write_rows(tmp_path, answers(450), header=",".join(["id", *COLUMNS]))
+    write_rows(tmp_path, answers(300), header=",".join(["id", *COLUMNS]))
     assert "in 17 groups" in told(capsys, "privacy", "design.toml")
     assert "are enough" in told(capsys, "size", "design.toml", "--half-width", "0.1")
     assert cli.main(["audit", "design.toml", "--shift", "1/3", "--power", "0.9"]) == 0
@@ -279,7 +279,7 @@ def test_seventeen_coins_are_no_obstacle(
     assert "\nq0 [" in tree
     assert "held out" in tree
     bayes = told(capsys, "mine", "bayes", "d.csv", "design.toml", "--test", "1/10", "-o", "m.json")
-    assert "Learned from 405" in bayes
+    assert "Learned from 270" in bayes
     assert "held out" in bayes
     assert "q0" in told(capsys, "show", "m.json")
     assert told(capsys, "mine", "itemsets", "d.csv", "design.toml", "--min-support", "2/5")
