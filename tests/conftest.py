@@ -16,6 +16,8 @@ import signal
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 from unittest.mock import patch
@@ -74,15 +76,18 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def sessions(pytestconfig: pytest.Config) -> Iterator[None]:
-    """Let runs here begin with sessions made once, and forecasts measure for a moment; under `--all` as in use."""
+def shortened(pytestconfig: pytest.Config) -> Iterator[None]:
+    """Do once for all tests, or for a moment, what a run does for long before it begins; under `--all` as in use."""
+    from protocols.ciphers.paillier.arithmetic import is_prime
     from tests.protocols.oblivious.parts import sessions_made_before
 
-    if pytestconfig.getoption("--all"):
+    with ExitStack() as stack:
+        if not pytestconfig.getoption("--all"):
+            stack.enter_context(sessions_made_before())
+            stack.enter_context(patch("protocols.ciphers.paillier.keys.is_prime", cache(is_prime)))
+            for name, least in (("_LEAST_SECONDS", 0.01), ("_TRANSFERS", 1 << 12), ("_PAGE", 16)):
+                stack.enter_context(patch(f"party.forecast.speed.{name}", least))
         yield
-    else:
-        with sessions_made_before(), patch.multiple("party.forecast.speed", _LEAST_SECONDS=0.01, _TRANSFERS=1 << 12):
-            yield
 
 
 @pytest.fixture(scope="session")

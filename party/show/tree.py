@@ -116,8 +116,8 @@ def pure_leaves(model: Model, terms: Terms) -> PureLeaves | None:
 def pure_lines(found: PureLeaves | None) -> list[str]:
     """Say how many people's class a tree gives away.
 
-    >>> pure_lines(PureLeaves(2, 9, 57, 19))[0][:83]
-    '2 of 9 leaves hold training records of only one class, 57 in all, 19 in the smalle'
+    >>> pure_lines(PureLeaves(2, 9, 57, 19))[0][:84]
+    '2 of 9 leaves hold training records of only one class, 57 in all, 19 in the smallest'
     """
     if found is None or not found.leaves:
         return []

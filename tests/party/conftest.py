@@ -1,4 +1,4 @@
-"""A small model's file, a database server, and what is measured and looked at once for all tests."""
+"""A small model's file, and a database server."""
 
 import os
 import shutil
@@ -6,37 +6,12 @@ import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack
-from functools import cache
 from pathlib import Path
-from typing import Any
-from unittest.mock import patch
 
 import pytest
 
-from party.forecast.model import Means, measure
 from party.models.any_file import write_model
-from protocols.ciphers.paillier.arithmetic import is_prime
-from protocols.terms import Terms
 from tests.support.models import small_model
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _measured_once() -> Iterator[None]:
-    """Take a third of a second for each cipher, not for each job, and look once at each prime of the keys."""
-    known: dict[tuple[bool, int], Means] = {}
-
-    def measured(terms: Terms, local: Any, *by: Any) -> Means:
-        kind = terms.encrypts, local.secrets.key.bits
-        if kind not in known:
-            known[kind] = measure(terms, local, *by)
-        return known[kind]
-
-    with ExitStack() as stack:
-        stack.enter_context(patch("protocols.ciphers.paillier.keys.is_prime", cache(is_prime)))
-        for place in ("node.approval", "cli.oversight", "cli.train"):
-            stack.enter_context(patch(f"party.{place}.measure", measured))
-        yield
 
 
 @pytest.fixture

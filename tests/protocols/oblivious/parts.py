@@ -12,7 +12,6 @@ from unittest.mock import patch
 import numpy as np
 from numpy.typing import NDArray
 
-from protocols.ciphers.paillier.arithmetic import has_close_factors
 from protocols.messages import OpenedPage
 from protocols.oblivious import masks
 from protocols.oblivious.extension import Chooser, Sender, Transfers, set_up
@@ -40,7 +39,7 @@ def sessions_made_before() -> Iterator[None]:
 
     What a side sends, and what it has in the end, follows from its chance and what it hears: each is worked out once. A
     peer that sends something else is answered as it is without this. Where a test looks at masks, or has its own
-    chance, all sessions are made then. The few moduli of tests are searched once each for factors that are close.
+    chance, all sessions are made then.
     """
     turns, formed = count(), masks._hashed
 
@@ -57,7 +56,6 @@ def sessions_made_before() -> Iterator[None]:
     with ExitStack() as stack:
         for name in (*users, "two_party.secure"):
             stack.enter_context(patch(f"protocols.{name}.set_up", begin))
-        stack.enter_context(patch("protocols.ciphers.paillier.keys.has_close_factors", cache(has_close_factors)))
         yield
 
 
