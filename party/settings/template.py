@@ -12,8 +12,8 @@ from party.settings.toml import Declared, keys_of
 _COLUMN: Final = 27  # where comments begin
 
 _TEXT = """\
-# Settings of one party of cotally. They stay at home. `cotally check` shows what a run would send
-# to the other party; nothing else crosses.
+# Settings of one party of cotally. They stay at home. `cotally check` shows what a run would
+# reveal to the other party.
 name = "{name}"
 
 [data]
@@ -36,8 +36,8 @@ name = "{name}"
 # "paillier", the papers' dot product under encryption (minutes to hours). Both reveal the same
 # counts and nothing else.
 
-# What this party agrees to. Anything else that the other party proposes ends the run before data
-# leave.
+# What this party agrees to. Anything else that the other party proposes ends the run before any
+# count, copy or tree leaves; who is common and names may have crossed by then.
 [agree]
 {agree}
 

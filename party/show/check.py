@@ -27,7 +27,12 @@ Notices = Iterable[Notice | ReleasedBefore]
 def check_parts(found: LeavingCheck, agree: Acceptance, notices: Notices, *, full: bool) -> list[ReportPart]:
     rows = [[each.name, str(len(each.values)), f"{each.rarest:,}", _sent(each, found)] for each in found.columns]
     head = f"Data set {found.dataset!r}: {found.records:,} records. Every method sends names and values."
-    moved = "" if found.past.release else " (people whom the peer does not list are left out; values and bins stay)"
+    held_out = "; both learn who is held out" if found.run.terms.test else ""
+    head += (
+        " Where the lists of people differ, each side learns how many the other lists and, if enough are on both, which "
+        f"of its own these are{held_out}."
+    )
+    moved = "" if found.past.release else " (people whom the peer does not list are left out; values and bins do not change)"
     return [
         f"{head} What each column becomes{moved}:",
         "",
@@ -64,8 +69,8 @@ def _most_line(found: LeavingCheck, agree: Acceptance) -> str:
     runs = {Approve.ALWAYS: "at once", Approve.BY_HAND: "once people have approved it"}
     when = runs.get(agree.approve, "at once, if no bound is any")
     return (
-        "The rest is about this job. The side that calls chooses the job. Any job within [agree] runs "
-        f"{when}: {trees}, {counts}; {methods}."
+        f"The rest is about this job. The side that calls chooses the job. Any job that [agree] allows runs {when}: by "
+        f"{methods}, with {trees} and {counts}."
     )
 
 

@@ -118,7 +118,7 @@ def alignment_text(aligned: ListsAligned, peer: str) -> str:
     often = "" if aligned.times == 1 else f", {aligned.times:,} times"
     tried = said.tries or said.yours  # by 0.2.0 those of its list
     places = f"{tried:,} ids at most{often} (the size of its messages, not of its list)"
-    tries = f"if {peer} followed the protocol, it could try {places}; if it did not, any number"
+    tries = f"if {peer} followed the protocol, it could try {places}; if it did not and knew some dozens of common ids, any number"
     if said.both is None and said.named:
         return f"{begun} which of its own are common; {tries}"
     if said.both is None:

@@ -102,7 +102,7 @@ def _merged(kept: int, others: int, records: int, rare: int, smallest: int, shar
         return f"values that fewer than {smallest} records hold ({rare}) have become {OTHER!r}{given_up}"
     head = f"the {kept} commonest values are" if kept > 1 else "the commonest value is" if kept else "no value is"
     among = f", {rare} of which fewer than {smallest} records hold" if rare else ""
-    return f"{head} kept; {others} others ({records} records, {share}%) are {OTHER!r}{among}{given_up}"
+    return f"{head} kept; {others} others ({records:,} records, {share}%) are {OTHER!r}{among}{given_up}"
 
 
 _ENCODING = "{path} is not UTF-8: read as Windows-1252 (Latin-1); if that is wrong, declare its encoding"

@@ -151,8 +151,8 @@ def declare_serve(parser: argparse.ArgumentParser) -> None:
 def declare_train(parser: argparse.ArgumentParser) -> None:
     """Open a run with the peer, which must be serving, and build the model that the job asks for.
 
-    Both sides compare versions, terms and people before any data leave. A run that was cut off goes on when both start
-    again.
+        Both sides compare versions, terms and people before anything is counted. A run that was cut off goes on when both
+    start again.
 
     Examples:
       cotally train bob bob/job.toml

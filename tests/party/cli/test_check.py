@@ -101,7 +101,16 @@ def test_who_does_not_hold_the_class_reads_what_cannot_be_shown_here_and_the_cla
     for text, of_class, of_name in ((theirs, True, True), (usual, True, False), (holder, False, False)):
         said = " ".join(text.split())
         assert (shown in said, named in said) == (of_class, of_name)
-        assert "values and bins stay" in said
+        assert "values and bins do not change" in said
+
+
+@pytest.mark.parametrize("test", ["0", "1/5"])
+def test_before_a_run_a_look_says_that_who_is_common_crosses_and_who_is_held_out_if_anybody_is(
+    pair: Pair, test: str
+) -> None:
+    said = " ".join(check(pair, pair.write_job(test=test)).out.split())
+    assert "how many the other lists and, if enough are on both, which of its own these are" in said
+    assert ("; both learn who is held out." in said) == (test != "0")
 
 
 def test_the_copy_is_measured_as_a_design_is_with_what_is_in_the_data(pair: Pair) -> None:
@@ -132,7 +141,7 @@ def test_without_a_job_the_usual_one_is_looked_at_which_sends_no_copy(pair: Pair
     usual, written = (dict(as_json(pair, *named, codes=(0, 2))["run"]) for named in ((), (job,)))
     assert usual == written
     assert "class of each leaf with the share of every class in tenths" in told
-    most = "Any job within [agree] runs {}: a tree alone of {}, {}; hybrid, smc, randomized."
+    most = "Any job that [agree] allows runs {}: by hybrid, smc, randomized, with a tree alone of {} and {}."
     assert most.format("at once", "any bits", "exact counts too") in told
     pair.edit("alice", "exact_counts = true", "exact_counts = false")
     pair.edit("alice", 'most_bits = "any"', "most_bits = 7")

@@ -78,7 +78,7 @@ def test_the_ledger_shows_what_the_peer_may_know_until_the_number_is_known(pages
     assert told(pages).strip() == (
         "An alignment of 5,000 people of ours and 6,000 of bob was begun: bob may know whether 600 are common; "
         "if bob followed the protocol, it could try 4,096 ids at most (the size of its messages, not of its list); "
-        "if it did not, any number"
+        "if it did not and knew some dozens of common ids, any number"
     )
     note_alignment(pages, "d", begun())
     assert "bob may know how many are common" in told(pages)
