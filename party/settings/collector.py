@@ -155,8 +155,8 @@ STORE: Final[Declared] = {
 }  # fmt: skip
 CLOSE: Final[Declared] = {
     "date": Key(Read(_read_moment, _MOMENT), None, "no answer is taken after this time", "2026-12-31T18:00:00+01:00"),
-    "half_width": Key(Exact(*_ENDS, 'must lie between 0 and 1, such as "1/20"', opens=_ENDS), None, "once there are "
-        "answers enough for intervals of this half-width", '"1/20"'),
+    "half_width": Key(Exact(*_ENDS, 'must lie between 0 and 1, such as "1/20"', opens=_ENDS), None, "close once there "
+        "are enough answers for intervals of this half-width", '"1/20"'),
     "confidence": Key(Exact(*_ENDS, 'must lie between 0 and 1, such as "19/20"', opens=_ENDS), Fraction(19, 20),
         "how sure these intervals are"),
 }  # fmt: skip

@@ -66,7 +66,8 @@ _SAID: Final = {
     "key_bits": "smallest modulus of Paillier",
     "max_depth": "most splits of a path (default: 4 of a tree alone, else 5)",
     "min_leaf": "fewest people of a leaf (default: of a tree alone 1 in 250, at least 20, or 100 with tenths; else 5)",
-    "noise": "epsilon against each side; needs a number for [agree] epsilon of both",
+    "noise": "epsilon against each side (of a tree alone 1/2 at least, unless test = 0); needs a number for "
+    "[agree] epsilon of both",
     "impurity": "what splits are chosen by (default: information_gain, or gini of a tree alone with noise)",
     "reveal": "what crosses: the tree alone, which sets are frequent (of rules), or exact counts, which also need "
     "[agree] exact_counts",
@@ -74,14 +75,14 @@ _SAID: Final = {
     "splits": 'a column by all its values, or by one cut or value (default: "two-way" of a tree alone, else "values")',
     "leaves": "what is opened of a leaf of a tree alone: its class, or also (as `init` writes it) the "
     "shares of the classes in tenths",
-    "weights": 'what a record of a class counts for, as in ["yes=4"] (smc, without noise), or "balanced" of '
-    "a class of ours, which shows the peer the ratio of its values",
-    "min_support": "of rules: share of the people that an itemset must have",
-    "max_len": "of rules: most items of an itemset",
-    "most_sets": "of rules: most itemsets that are asked about, with items of both and of each side alone",
-    "absent": "of rules: values that are no items, such as 0",
-    "metric": "of rules: what min_threshold compares",
-    "min_threshold": 'of rules: what a rule must reach; not with reveal = "counts"',
+    "weights": 'what a record of a class counts for, as in ["yes=4"] (smc, without noise), or "balanced", '
+    "if the class is ours, which shows the peer the ratio of its values",
+    "min_support": "for rules: share of the people that an itemset must have",
+    "max_len": "for rules: most items of an itemset",
+    "most_sets": "for rules: most itemsets that are asked about, with items of both and of each side alone",
+    "absent": "for rules: values that are no items, such as 0",
+    "metric": "for rules: what min_threshold compares",
+    "min_threshold": 'for rules: what a rule must reach; not with reveal = "counts"',
 }
 GONE_TERMS: Final[Mapping[str, str]] = {
     "rank": "both sides' estimated gains rank, and no gain is revealed",

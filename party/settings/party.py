@@ -81,7 +81,7 @@ class LifeBounds:
 
     most_runs: Annotated[int | None, _COUNT, "most runs on different terms, for life: two can be subtracted"] = 1
     most_bits: Annotated[int | str | None, replace(BITS, word=ANY, other=SHARE_OF_RECORDS), "most bits that trees "
-        "alone, and predictions by them, may reveal: with each the peer may know one fact about a "
+        "alone, and predictions by them, may reveal: each bit may give the peer one fact about a "
         'person; or a number, or "any"'] = SHARE_OF_RECORDS  # fmt: skip
     most_counts: Annotated[int | None, _COUNT, "most exact counts that all runs may reveal"] = None
     most_predictions: Annotated[int | None, replace(_COUNT, low=0), "most people about whom joint predictions may "
@@ -160,7 +160,8 @@ NODE: Final[Declared] = {
         "is given up"),
 }  # fmt: skip
 PREDICT: Final[Declared] = {
-    "rows": Key(LINE, None, "the file to classify with the peer's columns; without one, nothing is", '"new.csv"'),
+    "rows": Key(LINE, None, "the file to classify with the peer's columns; without it, this side "
+        "classifies nothing", '"new.csv"'),
     "model": Key(LINE, "model.json", "the model file that classifies them"),
 }  # fmt: skip
 
@@ -232,7 +233,7 @@ class Acceptance:
     omega: Annotated[Window, OMEGA, "most attributes that may get exact counts at a node"] = ALL
     counting: Annotated[tuple[Counting, ...], PickList(Counting), "ways to count that a job may name"] = tuple(Counting)
     smallest_key_bits: Annotated[int, KEY_BITS, "smallest Paillier key accepted, in bits"] = USUAL_KEY_BITS
-    max_depth: Annotated[int | None, DEPTH, "most splits of a path; with a number, a job must have one too"] = None
+    max_depth: Annotated[int | None, DEPTH, "most splits of a path; if this is a number, the job must set one"] = None
     min_leaf: Annotated[int, LEAF, "fewest records of a leaf; 1 lets a tree name single persons"] = USUAL_MIN_LEAF
     limits: Limits = field(
         default=USUAL_LIMITS,
@@ -241,7 +242,7 @@ class Acceptance:
             "smallest_class": "fewest training records of each class",
             "smallest_test": "fewest held-out records, unless none are held out: an accuracy over one reveals a person",
             "most_values": "most values of a column that the peer brings to a table, or where no count is revealed: "
-            "more say more of people whom it picked",
+            "more values reveal more about people whom it picked",
             "most_columns": "most columns that the peer may bring where no count is revealed",
         },
     )
@@ -258,7 +259,7 @@ class Acceptance:
         "name the leaf"] = False  # fmt: skip
     alignments: AlignmentBounds = field(default_factory=AlignmentBounds)
     approve: Annotated[Approve, Pick(Approve), "which jobs, of those that all other keys allow, run at once: all, "
-        'those for which no bound that counts is "any", or none; others wait for '
+        "those for which every bound that applies is a number, or none; others wait for "
         "`cotally approve`"] = Approve.ALWAYS  # fmt: skip
     approvals: Annotated[int, Between(1, 2), "how many different people must approve a job that waits"] = 1
 
@@ -374,8 +375,8 @@ DATA: Final[Declared] = {
         '"SELECT * FROM \'*.parquet\'"'),
     "id": Key(Read(_read_id, "text, or a list of texts"), REQUIRED, "column that identifies a person, or "
         'columns: ["name", "birth"]', '"id"'),
-    "id_alike": Key(TEXTS, USUAL_FORM.names, "what spellings of one id may differ in, the same at both parties "
-        '(42.0 is 42); also "case", and "zeros" (0042 is 42)'),
+    "id_alike": Key(TEXTS, USUAL_FORM.names, "which differences in spelling are ignored when ids are compared, the "
+        'same at both parties (42.0 is 42); also "case", and "zeros" (0042 is 42)'),
     "repeated": Key(Read(lambda data, key: data.choice(key, REPEATED), ", ".join(f'"{each}"' for each in REPEATED)),
         REFUSE, 'where an id occurs again: refuse the table, or keep the "first" or the "last" row of it'),
     "items": Key(NAME, None, "rows of ids and items: a column of 0 and 1 for each item", '"product"'),
@@ -460,13 +461,14 @@ def _read_most(section: Section, key: str) -> int:
 
 _FILLERS: Final = "'value', 'majority', 'refuse' or a text to fill in"
 TREATMENT: Final[Declared] = {
-    "bins": Key(Read(_read_bins, "text, or a list of edges"), None, 'of numbers "median-of-range", "quantiles:4", '
-        'or edges such as [18, 65]; of dates "year", "quarter", "month", or edges such as [2019-12-31, 2023-12-31]; of '
-        'both "class", where the class changes: for the side that holds it, not with noise'),
+    "bins": Key(Read(_read_bins, "text, or a list of edges"), None, 'for numbers "median-of-range", "quantiles:4", '
+        'or edges such as [18, 65]; for dates "year", "quarter", "month", or edges such as [2019-12-31, 2023-12-31]; '
+        'for either, "class", where the class changes: for the side that holds it, not with noise'),
     "max_values": Key(Read(_read_most, f"an integer from 2 to {MAX_DOMAIN}"), None, "keep the commonest values, the "
         'others become "other"; bins join their neighbours'),
-    "group": Key(Read(lambda column, key: column.choice(key, (BY_CLASS,)), f'"{BY_CLASS}"'), None, "categories that "
-        "the class shows alike become one, until max_values are left: for the side that holds it, not with noise",
+    "group": Key(Read(lambda column, key: column.choice(key, (BY_CLASS,)), f'"{BY_CLASS}"'), None, "categories in "
+        "which the class is distributed alike become one, until max_values are left: for the side that holds it, not "
+        "with noise",
         '"class"'),
     "missing": Key(Read(lambda column, key: column.text(key, REQUIRED, _FILLERS, BLANKS), "text"), "value",
         '"value" (a value of its own), "majority" (the other party learns which), "refuse", or a text to fill in; '

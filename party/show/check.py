@@ -29,10 +29,14 @@ def check_parts(found: LeavingCheck, agree: Acceptance, notices: Notices, *, ful
     head = f"Data set {found.dataset!r}: {found.records:,} records. Every method sends names and values."
     held_out = "; both learn who is held out" if found.run.terms.test else ""
     head += (
-        " Where the lists of people differ, each side learns how many the other lists and, if enough are on both, which "
-        f"of its own these are{held_out}."
+        " Where the lists of people differ, each side learns how many the other lists and, if enough are on both, "
+        f"which of its own these are{held_out}."
     )
-    moved = "" if found.past.release else " (people whom the peer does not list are left out; values and bins do not change)"
+    moved = (
+        ""
+        if found.past.release
+        else " (people whom the peer does not list are left out; values and bins do not change)"
+    )
     return [
         f"{head} What each column becomes{moved}:",
         "",
@@ -69,8 +73,8 @@ def _most_line(found: LeavingCheck, agree: Acceptance) -> str:
     runs = {Approve.ALWAYS: "at once", Approve.BY_HAND: "once people have approved it"}
     when = runs.get(agree.approve, "at once, if no bound is any")
     return (
-        f"The rest is about this job. The side that calls chooses the job. Any job that [agree] allows runs {when}: by "
-        f"{methods}, with {trees} and {counts}."
+        "The rest is about this job. The side that calls chooses the job. Any job that [agree] allows runs "
+        f"{when}: by {methods}, with {trees} and {counts}."
     )
 
 

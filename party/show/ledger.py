@@ -118,7 +118,8 @@ def alignment_text(aligned: ListsAligned, peer: str) -> str:
     often = "" if aligned.times == 1 else f", {aligned.times:,} times"
     tried = said.tries or said.yours  # by 0.2.0 those of its list
     places = f"{tried:,} ids at most{often} (the size of its messages, not of its list)"
-    tries = f"if {peer} followed the protocol, it could try {places}; if it did not and knew some dozens of common ids, any number"
+    deviating = "if it did not and knew some dozens of common ids, any number"
+    tries = f"if {peer} followed the protocol, it could try {places}; {deviating}"
     if said.both is None and said.named:
         return f"{begun} which of its own are common; {tries}"
     if said.both is None:
@@ -153,7 +154,7 @@ def _side_lines(side: Side, counts: str = "exact counts") -> Iterator[str]:
     if side.opened:
         kinds = Counter(str(what) for what, *_ in side.opened)
         texts = (
-            ("leaves", "for {:,} nodes whether each is a leaf"),
+            ("leaves", "for {:,} nodes whether they split"),
             ("splits", "for {:,} which column splits it"),
             ("labels", "for {:,} leaves the class"),
             ("tenths", "for {:,} the shares of the classes in tenths"),

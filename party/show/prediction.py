@@ -20,7 +20,7 @@ def prediction_notes(predicted: Predictions, ranking: RankedBy | None = None) ->
     if ranking is not None and predicted.ranked is not None:
         name = printable(predicted.target.values[predicted.ranked])
         least = "" if ranking.threshold is None else f"; from {ranking.threshold:g} on a row is classified so"
-        yield f"scores are the shares of {name}{least}"
+        yield f"a row's score is the share of {name} where it ends{least}"
     if (found := predicted.quality) is None:
         return
     if not found.correct and not predicted.unknown:

@@ -234,7 +234,9 @@ def attempt(own: Identity, peer: Peer, address: str, clock: Clock = utc_now) -> 
         opening.result()
 
 
-ANOTHER_KEY = r"^who answers for bob has another key than the one that we trust: its fingerprint is .*tried for 5 s"
+ANOTHER_KEY = (
+    r"^the node that answers for bob has another key than the one that we trust: .*fingerprint is .*tried for 5 s"
+)
 ANOTHER_PROGRAM = r"^what listens at 127\.0\.0\.1 for bob .*: another program has that port, or .*tried for 5 s"
 
 

@@ -119,7 +119,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_tutorial_works_as_it_stands(made: Path, tmp_path: Path) -> None:
     folder = Path(shutil.copytree(made, tmp_path / "copy"))
-    assert walk(fences(RUN), folder) == ["serve", "train", "show", "predict", "report", "ledger"]
+    assert walk(fences(RUN), folder) == ["serve", "train", "show", "predict", "report", "report", "ledger"]
     assert walk(fences(section(TOGETHER)), folder) == ["serve", "predict"]
     assert walk(fences(section(EXPORTED)), folder) == ["export", "export"]
     scored, elsewhere = ((folder / name).read_text().splitlines() for name in ("scored.csv", "elsewhere.csv"))

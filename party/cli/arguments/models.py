@@ -35,7 +35,7 @@ def declare_export(parser: argparse.ArgumentParser) -> None:
     """Write a model for other programs, which then give rows the classes that `predict` gives them.
 
     Rows have the columns of both parties that the model reads: by their names, or as party.name where both have one of
-    that name. Of rules a row gets the consequent of the surest one that holds.
+    that name. With rules, a row gets the consequent of the most confident one that applies.
 
     sql: one expression, as in SELECT id, (...) FROM rows, null for the odd cells that its first lines list; --ranked
     CLASS gives the share of that class. pmml: PMML 4.4. python: one file without packages: python file.py rows.csv.
@@ -129,7 +129,7 @@ def declare_predict(parser: argparse.ArgumentParser) -> None:
     not know (never seen in training, or missing where the model knows no missing value) gives its row the majority
     class of the node that it reached; naive Bayes leaves it out. A line counts such cells per column. If the file has
     the class, further lines show how good the classes and scores are on the rows that have one (rows trained on
-    included, which any model knows better than others).
+    included, on which any model looks better than it is).
 
     The score of a row is the share of one class where it ends: the rarer of two as far as the model knows, or the one
     that --ranked names; a model of labels alone has no scores. With --threshold a row of this score or more gets that

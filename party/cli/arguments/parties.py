@@ -55,8 +55,8 @@ def declare_trust(parser: argparse.ArgumentParser) -> None:
 def declare_pair(parser: argparse.ArgumentParser) -> None:
     """Trust each other's certificates by a short code that two people read to each other, as by telephone.
 
-    The side that listens (its settings have no [node] address) shows a code, which lives for ten minutes and may be
-    tried once; the side that calls asks for it. Both then trust each other, with no fingerprints to compare.
+    The side that listens (its settings have no [node] address) shows a code, valid for ten minutes and for one
+    try; the side that calls types it in. Both then trust each other, with no fingerprints to compare.
 
     Examples:
       cotally pair alice
@@ -96,11 +96,11 @@ def declare_keys(parser: argparse.ArgumentParser) -> None:
 
 
 def declare_upgrade(parser: argparse.ArgumentParser) -> None:
-    """Bring the folder of an older release on to this one: a party's, or that of a survey.
+    """Upgrade a folder of an older release: a party's, or that of a survey.
 
     Copies files to a folder before-..., changes them, and shows what became of each. The journal, the answers of a
-    survey and unused keys are not copied, as they hold what shall be gone one day. What the ledger says was revealed
-    counts as before. A folder that cannot be brought on is left as it is.
+    survey and unused keys are not copied, because what they hold is meant to be deleted. The ledger keeps what was
+    revealed. A folder that cannot be upgraded is left as it is.
 
     Examples:
       cotally upgrade alice --dry-run

@@ -151,8 +151,8 @@ def declare_serve(parser: argparse.ArgumentParser) -> None:
 def declare_train(parser: argparse.ArgumentParser) -> None:
     """Open a run with the peer, which must be serving, and build the model that the job asks for.
 
-        Both sides compare versions, terms and people before anything is counted. A run that was cut off goes on when both
-    start again.
+    Both sides compare versions, terms and people before anything is counted. A run that was cut off goes on when
+    both start again.
 
     Examples:
       cotally train bob bob/job.toml
@@ -180,8 +180,8 @@ def declare_status(parser: argparse.ArgumentParser) -> None:
 def declare_cancel(parser: argparse.ArgumentParser) -> None:
     """Give up a run that has not ended, here and, when both meet, at the peer.
 
-    A process that waits in this run, or for it, ends within a second or two; one that computes, at its next step.
-    The job may be started again, and then begins from the start; what was revealed stays on record.
+    A process that waits in this run, or for it, ends within a second or two, and one that is computing at its next
+    step. The job may be started again, and then begins from the start; what was revealed stays on record.
 
     `align`, `crosstab` and `predict` have no run to cancel, nor has a command that still waits for its peer: end them
     by Ctrl-C where they run, or by SIGTERM.
@@ -195,10 +195,10 @@ def declare_cancel(parser: argparse.ArgumentParser) -> None:
 
 
 def declare_approve(parser: argparse.ArgumentParser) -> None:
-    """Let a job run that waits by `[agree] approve`: sign it with the party's key, under your name.
+    """Let a job that waits for approval run: sign it with the party's key, under your name.
 
     `cotally status` shows what it would reveal. If `[agree] approvals` is 2, two people sign. All bounds of `[agree]`
-    still hold. Other terms, or another table of either side, are another job, which waits again. `cotally serve` may
+    still hold. Other terms, or another table of either side, make it a new job, which waits again. `cotally serve` may
     run meanwhile: it runs the job when the other party calls next.
 
     Examples:
@@ -222,7 +222,7 @@ def declare_refuse(parser: argparse.ArgumentParser) -> None:
 def _declare_decision(parser: argparse.ArgumentParser) -> None:
     add_party(parser, here=True)
     parser.add_argument("run_name", metavar="RUN", help="the job, as `cotally status` shows it")
-    parser.add_argument("--as", dest="name", required=True, metavar="NAME", help="who decides (letters from A to Z)")
+    parser.add_argument("--as", dest="name", required=True, metavar="NAME", help="your name (letters from A to Z)")
     add_json(parser)
 
 

@@ -234,7 +234,7 @@ def card_of_run(finished: Finished, levels: int | None = None) -> Document:
         PageSection("limits", "What it is not for", [*_LIMITS]),
         PageSection("data", "What it was learned from, and tested on", [Pairs(data)]),
         PageSection("worth", "How good it is", [Pairs(_worth(finished)), *_quality(finished)]),
-        PageSection("people", "What it says of the people whom it was learned from", [*_deduced(finished)]),
+        PageSection("people", "What it reveals about the people it was trained on", [*_deduced(finished)]),
     ]
     return Document(f"Model card: {title}", [*sections, *found])
 
@@ -250,7 +250,7 @@ _RULES_SAY = (
 _LIMITS = (
     "It fits people like those that it was learned from, as they were then. Test it on others before you use it there.",
     "It has not been tested on each group of people by itself: compare its errors by group before it decides on any.",
-    "It is not anonymous: everyone who has this card can read what it says of the people that it was learned from.",
+    "It is not anonymous: everyone who has this card can read what it reveals about the people it was trained on.",
 )
 
 

@@ -113,9 +113,9 @@ def check_key(peer: Peer, shown: x509.Certificate) -> None:
     """Refuse a certificate over another key than the peer's."""
     if (found := fingerprint(shown)) != peer.fingerprint:
         raise IdentityError(
-            f"who answers for {peer.name} has another key than the one that we trust: its fingerprint is {found}. "
-            f"If {peer.name} has made a new one, compare that by telephone, remove {peer.name}.pem from peers/ and "
-            f"`cotally trust` it; if not, the address leads to somebody else"
+            f"the node that answers for {peer.name} has another key than the one that we trust: its fingerprint is "
+            f"{found}. If {peer.name} has made a new one, compare that by telephone, remove {peer.name}.pem from "
+            "peers/ and `cotally trust` it; if not, the address leads to somebody else"
         )
 
 

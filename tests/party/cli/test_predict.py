@@ -89,7 +89,7 @@ def test_what_is_said_of_rows_is_what_scikit_learn_says(files: tuple[Path, Path]
     assert ended.code == 0, ended.err
     told, table = json.loads(ended.out), read_frame(out)
     name = told["ranking"]["class"]
-    assert f"scores are the shares of {name}" in ended.err
+    assert f"a row's score is the share of {name} where it ends" in ended.err
 
     def column(name: str) -> np.ndarray[tuple[int], np.dtype[np.str_]]:
         return np.array(table.column(name).cells, dtype=np.str_)
