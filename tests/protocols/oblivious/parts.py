@@ -52,10 +52,10 @@ def sessions_made_before() -> Iterator[None]:
             heard.append((yield Receive(type(step))))
         return at_its_beginning(step, randomness, places)
 
-    users = ("counting.oblivious", *(f"two_party.{name}" for name in ("alignment", "crosstab", "prediction", "secret")))
+    users = [f"protocols.two_party.{name}" for name in ("alignment", "crosstab", "prediction", "secret", "secure")]
     with ExitStack() as stack:
-        for name in (*users, "two_party.secure"):
-            stack.enter_context(patch(f"protocols.{name}.set_up", begin))
+        for name in (*users, "protocols.counting.oblivious", "party.forecast.speed"):
+            stack.enter_context(patch(f"{name}.set_up", begin))
         yield
 
 
