@@ -25,11 +25,6 @@ CountRows = tuple[tuple[int, ...], ...]
 _NOISED: Final = (kinds.ClassCountsEntry, kinds.CountsEntry, kinds.AccuracyEntry, kinds.OpenedEntry)
 Booked = tuple[str, tuple[str, NodePath], Fraction]
 """What the run asks, what was opened of which node, and its bits; each time that it was opened."""
-_DATED: Final = (
-    kinds.PredictionEntry, kinds.AlignmentEntry, kinds.ColumnsEntry, kinds.ComparisonEntry, kinds.RunEntry,
-    kinds.CrosstabEntry, kinds.ProposalEntry, kinds.DecisionEntry,
-)  # fmt: skip
-"""Entries whose dates are the first and last of what passed."""
 
 
 @dataclass
@@ -225,8 +220,7 @@ class Dealings:
     def add(self, entry: LedgerEntry) -> None:
         """Add an entry of this data set and peer."""
         said = entry.noted
-        if isinstance(said, _DATED):
-            self.first, self.last = self.first or entry.time, entry.time
+        self.first, self.last = self.first or entry.time, entry.time
         match said:
             case kinds.PredictionEntry():
                 (self.told if said.way is Way.TOLD else self.learned).add_answers(said)

@@ -5,6 +5,7 @@ from dataclasses import replace
 from fractions import Fraction
 from math import ceil, hypot, log2, sqrt
 
+from party.models.any_file import KeptResult
 from party.names import printable
 from party.node.check import Assessment, Past
 from party.records.json_codec import to_json
@@ -12,7 +13,7 @@ from party.records.tally import Revealed
 from party.settings.party import Acceptance
 from party.show.document import counted
 from protocols.learning.model import Model
-from protocols.learning.tree import Tree
+from protocols.learning.tree import Leaf, Tree
 from protocols.learning.whole import GINI_BITS
 from protocols.noise.accounting import Spending, TreeSpending, delta_of
 from protocols.noise.geometric import most_variance
@@ -221,14 +222,17 @@ SOLVED = (
 )
 
 
-def deviations_of(run: Assessment) -> list[str]:
-    """Return what a partner that deviates from the protocol can do in a run, by our role, the worst first."""
+def deviations_of(run: Assessment, model: KeptResult | None = None) -> list[str]:
+    """Return what a partner that deviates from the protocol can do in a run, by our role, the worst first.
+
+    Of the run's finished tree the opened bits are added up.
+    """
     terms, found = run.terms, list[str]()
     if terms.mines:
         return [] if run.holds_class else ["send another tree than it mined"]
     if terms.hides_counts and terms.counts_exactly:
         noisy = "" if terms.noise is None else ", whatever epsilon is (up to 3 answers have the same noise)"
-        found.append(f"read {_chosen_bits(run)}{noisy}, and spoil the model for both")
+        found.append(f"read {_chosen_bits(run, model)}{noisy}, and spoil the model for both")
     elif terms.encrypts:
         found.append("as holder of the key of Paillier, read a column of ours in the counts")
     elif terms.counts_exactly and not run.holds_class and terms.rules is None:
@@ -264,13 +268,19 @@ def people_read(people: int, cells: int, epsilon: Fraction) -> str:
     return f"up to {once:,} of {people:,} people for certain, or {thrice:,} if it ends two runs, whatever epsilon is,"
 
 
-def _chosen_bits(run: Assessment) -> str:
+def _chosen_bits(run: Assessment, model: KeptResult | None) -> str:
     """Say how many opened bits are each an answer to a question that a partner may choose (DESIGN 16)."""
     terms = run.terms
     if terms.rules is not None:
         return "the answer to a question of its choice in place of each answer"
     node, leaf = wires_of_node_and_leaf(run.columns, run.classes, terms.window, terms.growth)
-    return f"up to {counted(node, 'yes-or-no answer')} of its choice per split, and {leaf} per leaf"
+    each = f"up to {counted(node, 'yes-or-no answer')} of its choice per split, and {leaf} per leaf"
+    if not isinstance(model, Tree):
+        return each
+    ends = [depth for depth, end in model.nodes() if isinstance(end, Leaf)]
+    most = terms.growth.max_depth
+    judged = sum(most is None or depth < most for depth in ends) if terms.noise is None else 0
+    return f"{each}: up to {(model.size - len(ends)) * node + len(ends) * leaf + judged:,} in this tree"
 
 
 def follows_lines(found: Follows | None, peer: str, *, holds_class: bool) -> list[str]:

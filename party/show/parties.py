@@ -31,8 +31,8 @@ def made_lines(name: str, fingerprint: str, folder: Path, *, is_sealed: bool = F
         ),
         f"Fingerprint of {name}'s key (SHA-256), for the other party to compare by telephone:",
         f"  {fingerprint}",
-        f"Next: the party that calls, by `cotally train`, sets `[node] address` in {folder / 'party.toml'} to the",
-        f"  other's address; then get the other's cert.pem and run `cotally trust {folder} PEER-CERT.pem`;",
+        f"Next: at the party that calls, by `cotally train`, set `[node] address` in {folder / 'party.toml'} to the",
+        f"  other's address. At both, get the other's cert.pem and run `cotally trust {folder} PEER-CERT.pem`;",
         f"  or, talking to each other, both run `cotally pair {folder}`",
     ]
 

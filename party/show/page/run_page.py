@@ -418,7 +418,7 @@ def _answers(finished: Finished) -> Iterator[str]:
 
 
 def _deviating(finished: Finished, run: Assessment) -> Iterator[str]:
-    can = deviations_of(run)
+    can = deviations_of(run, finished.model)
     if finished.dealings.alignments:
         can.append(
             "list guessed ids and, if it knew some dozens of common ids, get what lets it try any id on its own machine"

@@ -100,7 +100,7 @@ def test_init_shows_the_fingerprint_that_trust_shows(parties: Path) -> None:
     fingerprint = load_identity(parties / "carol").fingerprint
     assert (made.code, trusted.code) == (0, 0)
     assert fingerprint in made.out
-    assert "Next: the party that calls, by `cotally train`, sets `[node] address` in" in made.out
+    assert "Next: at the party that calls, by `cotally train`, set `[node] address` in" in made.out
     assert fingerprint in trusted.out
     assert "telephone" in trusted.out
     assert 'set peer = "carol"; the party that calls, by `cotally train`,' in trusted.out

@@ -1,6 +1,7 @@
 """What all runs over a data set may tell together: refused by both before anything leaves, with the arithmetic."""
 
 import re
+from dataclasses import replace
 from fractions import Fraction
 from itertools import permutations
 from pathlib import Path
@@ -10,8 +11,8 @@ import pytest
 
 from party.errors import ConfigError
 from party.records.ledger import PeerName
-from party.records.ledger_entries import LearnedEntry, RunEntry, reveal_key_text
-from party.records.tally import Dealings
+from party.records.ledger_entries import LearnedEntry, ModelEntry, RunEntry, reveal_key_text
+from party.records.tally import Dealings, dealings
 from party.settings.party import LifeBounds, read_party_config
 from protocols.errors import DisagreementError
 from protocols.facts import Way
@@ -114,19 +115,19 @@ def test_a_run_that_could_reveal_too_much_is_refused(tmp_path: Path) -> None:
     # What the peer alone has told, and then an end, leaves us free to run on better terms.
     sessions = Sessions(tmp_path / "another", SECURE, ANY_ODDS)
     sessions.run()
-    dealings = Dealings("case", PeerName("bob", ""))
+    known = Dealings("case", PeerName("bob", ""))
     with sessions.ledger("alice") as ledger:
         for entry in ledger.entries():
             if (
                 isinstance(entry.noted, RunEntry | LearnedEntry)
                 and getattr(entry.noted, "way", Way.LEARNED) is Way.LEARNED
             ):
-                dealings.add(entry)
+                known.add(entry)
             elif isinstance(entry.noted, LearnedEntry):
-                assert dealings.telling == set()
-                dealings.add(entry)
+                assert known.telling == set()
+                known.add(entry)
                 break
-    assert dealings.telling == {reveal_key_text(SECURE.terms)}
+    assert known.telling == {reveal_key_text(SECURE.terms)}
     for line in ("most_runs = 0", 'most_counts = "all"', "most_counts = 1.5", "most_runs = true"):
         sessions = Sessions(tmp_path, MINED)
         let(sessions, "bob", line)
@@ -137,3 +138,15 @@ def test_a_run_that_could_reveal_too_much_is_refused(tmp_path: Path) -> None:
             read_party_config(path, CASE.terms.key_bits)
         let(sessions, "bob", f'{line.split(" ", maxsplit=1)[0]} = "any"')
         read_party_config(path, CASE.terms.key_bits)
+
+
+def test_what_has_passed_is_dated_from_its_first_entry_to_the_model_that_ends_a_run(tmp_path: Path) -> None:
+    sessions = Sessions(tmp_path, CASE, ANY_ODDS)
+    sessions.run()
+    with sessions.ledger("alice") as ledger:
+        entries = [
+            replace(entry, content=entry.content | {"time": f"2026-01-01T{number // 60:02}:{number % 60:02}:00Z"})
+            for number, entry in enumerate(ledger.entries())
+        ]
+    (found,) = dealings(entries)
+    assert found.last == max(entry.time for entry in entries if isinstance(entry.noted, ModelEntry)) > found.first

@@ -120,6 +120,9 @@ def test_the_bits_that_a_partner_chooses_are_those_that_are_opened_of_a_node_and
         said = " ".join(amount_lines(run))
         node, ended = sum(opened[:2]), sum(opened[2:])
         assert f"up to {counted(node, 'yes-or-no answer')} of its choice per split, and {ended} per leaf" in said
+        for deeper in (1, 2):  # of a leaf that could be split it is opened too that it is not
+            (can, *_) = deviations_of(replace(run, terms=replace(terms, max_depth=deeper)), tree)
+            assert f"per leaf: up to {node + 2 * (ended + deeper - 1):,} in this tree" in can
         if (columns, classes, leaves) == (78, 2, Leaves.TENTHS):
             assert (node, ended) == (8, 11)
 
