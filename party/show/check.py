@@ -16,7 +16,7 @@ from party.show.privacy_short import reading_json, reading_line
 from protocols.terms import NO_CLASS
 from protocols.two_party.inputs import USUAL_LIMITS
 
-_HEADINGS = headed("<column", "values", "rarest is\nheld by", "<sent")
+_HEADINGS = headed("<column", "values", "rarest value\nheld by", "<sent")
 _WORTH = headed("<column", "bits", "of the\nclass", "bits by\nchance")
 _MOST_VALUES = 12
 _RELEASE = ("class", "theta", "seed", "test")  # the terms of a release; the rest are digests and lists
