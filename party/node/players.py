@@ -216,10 +216,10 @@ def _train(terms: Terms, opening: Opening, session: Session) -> Trained | FoundR
     session.host.on_agreed(agreed, session.runs.resumed, read)
     entries = _opened_entries(agreed, session)
     session.show_heads()  # so that who loses all of this run is found out by the peer
-    kept = of_run = session.runs.enter(opening.job, _contents(local, agreed), opening.nonces)
+    kept = session.runs.enter(opening.job, _contents(local, agreed), opening.nonces)
     if terms.hides_counts:
         on_record = recorded_answers(session.entries.ledger.entries(), session.entries.peer, local, agreed)
-        kept = replace(on_record, kept=of_run)
+        kept = replace(on_record, kept=kept)
 
     def save(item: Save) -> None:
         opened = terms.hides_counts and item.part is Part.ANSWERS

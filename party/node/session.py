@@ -132,7 +132,7 @@ class _Heads:
         self.entries = replace(self.entries, shown=lambda: self.shown)
 
     def grown(self) -> SignedHead | None:
-        """Return that of ours, signed, if it has grown since it was asked for."""
+        """Return our ledger's head, signed, if it has grown since it was asked for."""
         head = self.entries.head()
         if head == self._told:
             return None
@@ -140,7 +140,7 @@ class _Heads:
         return self.signing.signed(head)
 
     def see(self, head: SignedHead) -> None:
-        """Take note of that of the peer's."""
+        """Take note of the head of the peer's ledger."""
         self.signing.check_peer(self.entries.peer.name, head, self.shown or self.least)
         self.shown = head
 

@@ -174,15 +174,6 @@ def unused_terms(terms: Terms) -> list[str]:
     return [name for name, does in used.items() if not does]
 
 
-def is_off(value: object) -> bool:
-    """Return whether a term that is on record so is not used: no limit, nothing listed, a share of nothing, or no.
-
-    >>> [is_off(value) for value in (None, [], "0", False, 0, "label")]
-    [True, True, True, True, False, False]
-    """
-    return value is False or value in (None, [], "0")
-
-
 def usual_terms(class_name: str | None, people: int, leaves: Leaves = Leaves.LABEL) -> Terms:
     """Return the terms of a job that names its class and leaves alone; of one that the peer holds, if we have none."""
     job = Section(

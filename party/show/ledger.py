@@ -16,7 +16,7 @@ from party.records.json_codec import to_json
 from party.records.ledger import PeerName
 from party.records.ledger_entries import ColumnsEntry, CopyEntry, CrosstabEntry, EntryOfData, WouldReveal, terms_read
 from party.records.tally import Dealings, ListsAligned, NodePath, Revealed, Side
-from party.settings.job import is_off, unused_terms
+from party.settings.job import unused_terms
 from party.show.assessment import people_read
 from party.show.document import counted
 from party.show.progress import WORDS
@@ -270,7 +270,7 @@ def proposed_lines(job: Proposal) -> Iterator[str]:
     said = job.said
     unused = unused_terms(terms_read(said.job)) if said.job["kind"] == "train" else []
     named = ((name, value) for name, value in said.job.items() if name not in ("kind", *unused))
-    shown = ((name.removesuffix("_name"), value) for name, value in named if name == "noise" or not is_off(value))
+    shown = ((name.removesuffix("_name"), value) for name, value in named if name == "noise" or value not in (None, []))
     terms = (  # NB: a peer chooses its texts
         f"{name} = {'none' if value is None else json.dumps(value, ensure_ascii=False)}" for name, value in shown
     )

@@ -12,7 +12,7 @@ from party.files import write_atomically
 from party.node.inputs import ReleasedBefore
 from party.records.run_file import PLAIN, Row, RunReport
 from party.show.document import Block, CutLines, Grid, headed
-from party.show.notices import is_of_column, notice_text, treated_text
+from party.show.notices import is_quiet, notice_text, treated_text
 from party.show.progress import Display, step
 from party.show.tree import tree_lines
 from protocols.errors import InputError
@@ -109,11 +109,11 @@ def introduction(report: RunReport, columns: Mapping[str, Sequence[str]]) -> Ite
 
 
 def notice_lines(notices: Sequence[tuple[str, Notice | ReleasedBefore]]) -> Iterator[str]:
-    """Say each notice, but of columns that the demo treats by its own rule only how many they are."""
+    """Say each notice, but of columns that lost little by the demo's rule only how many they are."""
     for party, notice in notices:
-        if not is_of_column(notice):
+        if not is_quiet(notice):
             yield f"{party}: {notice_text(notice)}"
-    for party, treated in Counter(party for party, notice in notices if is_of_column(notice)).items():
+    for party, treated in Counter(party for party, notice in notices if is_quiet(notice)).items():
         yield f"{party}: {treated_text(treated)}, as the demo treats all columns; settings of your own can keep more"
 
 

@@ -82,10 +82,10 @@ class LedgerHeads(Protocol):
     """How far the ledgers of both parties about each other lead."""
 
     def grown(self) -> SignedHead | None:
-        """Return that of ours, if it has grown since it was asked for: the message that leaves now shows it."""
+        """Return our ledger's head if it has grown since it was asked for: the message that leaves now shows it."""
 
-    def see(self, end: SignedHead) -> None:
-        """Take note of that of the peer's, which came with a message."""
+    def see(self, head: SignedHead) -> None:
+        """Take note of the head of the peer's ledger, which came with a message."""
 
 
 class PagedChannel(ABC):

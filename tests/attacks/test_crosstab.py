@@ -54,11 +54,11 @@ def test_tables_of_columns_that_differ_by_a_person_say_no_more_of_her_than_an_ep
 ) -> None:
     """Who knows all others, and its own noise, is right for `odds / (1 + odds)` at most, odds of `exp(tables / 2)`.
 
-    Of 3,000 owners, or a sixth, false alarm 10**-9; a node with `[agree] epsilon = "2"` shows four such tables.
+    Of 3,000 owners, or a third, false alarm 10**-9; a node with `[agree] epsilon = "2"` shows four such tables.
     """
     agreed = [asked(column)[0] for column in range(tables)]
     found = list[float]()
-    for owner in few(range(3000), 6):
+    for owner in few(range(3000), 3):
         secrets = replace(agreed[0].local.secrets, coins=owner.to_bytes(32, "big"))
         mine = [replace(each, local=replace(each.local, secrets=secrets)) for each in agreed]
         found.append(sum(leads(each, column) for column, each in enumerate(mine)))

@@ -123,7 +123,6 @@ def test_a_refusal_reaches_the_caller_as_one_line_and_a_job_without_a_table_name
     assert_one_error(cotally_here("approve", pair.alice, "0" * 16, "--as", "Ann"), 2, "no job of the name")
 
 
-@pytest.mark.full
 def test_a_job_waits_again_where_the_session_reads_another_table_than_people_approved(pair: Pair) -> None:
     pair.edit("alice", "approvals = 2", "approvals = 1")
     job, ours, theirs = pair.write_job(), pair.alice / "data.csv", pair.bob / "data.csv"

@@ -243,7 +243,6 @@ def test_a_cluster_that_cannot_be_reached_ends_with_2_in_one_line(pair: Pair) ->
     assert "dask://127.0.0.1:1" in error
 
 
-@pytest.mark.full
 def test_a_lost_worker_s_task_is_done_again_and_a_lost_cluster_ends_the_map(
     dask: Dask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

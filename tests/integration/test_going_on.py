@@ -346,7 +346,7 @@ def test_parties_that_are_killed_at_any_moment_end_with_the_tree_of_plain_id3(
 TURNS = {"both": (("bob", "alice"),), "one after the other": (("bob",), ("alice",))}
 
 
-@pytest.mark.parametrize(("way", "turns"), few([*product(OPENINGS, TURNS)], 10))
+@pytest.mark.parametrize(("way", "turns"), few([*product(OPENINGS, TURNS)], 7))
 def test_parties_killed_at_each_opening_hear_one_answer_and_end_with_one_model(
     trusting: Path, tmp_path: Path, way: str, turns: str
 ) -> None:

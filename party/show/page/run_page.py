@@ -17,7 +17,7 @@ from party.records.json_codec import to_json
 from party.records.ledger import date_text
 from party.records.run_file import TrainReport
 from party.records.tally import Dealings
-from party.settings.job import is_off, unused_terms
+from party.settings.job import unused_terms
 from party.settings.party import Acceptance
 from party.show.assessment import (
     SOLVED,
@@ -452,7 +452,8 @@ def _terms_text(terms: Terms) -> str:
     rules = content.pop("rules") or {}
     named = {name: value for name, value in content.items() if name not in unused} | rules
     named |= {"omega": "all"} if terms.ranks and terms.omega is ALL else {}
-    used = {name: value if isinstance(value, list) else [value] for name, value in named.items() if not is_off(value)}
+    off = {name for name, value in named.items() if value is False or value in (None, [], "0")}
+    used = {name: value if isinstance(value, list) else [value] for name, value in named.items() if name not in off}
     return printable(", ".join(f"{name} {' '.join(map(str, value))}" for name, value in used.items()))
 
 

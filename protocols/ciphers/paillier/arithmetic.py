@@ -101,7 +101,7 @@ def has_close_factors(value: Integer) -> bool:
     for modulus in _SIEVES:
         roots = (int(first % modulus) + np.arange(modulus)) ** 2
         squares = np.isin((roots - int(value % modulus)) % modulus, np.arange(modulus) ** 2 % modulus)
-        if period < FERMAT_STEPS:  # a step is possible or not with all that are multiples of the period away
+        if period < FERMAT_STEPS:  # `steps` are those below it that all moduli so far allow; it grows by each of them
             steps, period = np.add.outer(period * np.arange(modulus), steps).ravel(), period * modulus
         steps = steps[squares[steps % modulus] & (steps < FERMAT_STEPS)]
     return any(gmpy2.is_square((first + int(step)) ** 2 - value) for step in steps)

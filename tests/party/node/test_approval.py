@@ -178,7 +178,7 @@ def test_what_people_read_of_a_job_ends_where_a_text_of_the_peers_does(tmp_path:
 
 BAYES = make_terms(method="smc", learner=Learner.NAIVE_BAYES)
 RULES = make_terms(learner=Learner.RULES, rules=RuleTerms(Fraction(1, 2), 2, 9), method="smc")
-NOISY = make_terms(method="smc", noise=Fraction(1), max_depth=2)
+NOISY = make_terms(method="smc", noise=Fraction(1), max_depth=2, test=Fraction(0))
 
 
 @pytest.mark.parametrize(
@@ -196,8 +196,12 @@ def test_each_kind_of_job_is_kept_with_what_it_would_reveal(tmp_path: Path, job:
     epsilon = 'epsilon = "5"\n' if "epsilon" in has else ""
     sessions = by_hand(tmp_path, agree=f"{ANY_ODDS}{epsilon}")
     assert_waits(sessions, job)
-    given = {name for name, value in vars(proposed(sessions)[0].said.reveals).items() if value is not None}
+    (kept,) = proposed(sessions)
+    given = {name for name, value in vars(kept.said.reveals).items() if value is not None}
     assert given - {"seconds", "megabytes"} == has
+    terms = next(line for line in proposal_lines([kept], 1) if line.startswith("  terms: "))
+    assert ("count_only = false" in terms) == (job == Align())
+    assert ('test = "0"' in terms) == (isinstance(job, Terms) and not job.test)
 
 
 def test_who_signs_a_table_with_noise_reads_how_many_people_a_partner_that_deviates_may_read(tmp_path: Path) -> None:

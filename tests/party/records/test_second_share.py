@@ -96,7 +96,9 @@ class TestASecondChoice:
 
     def test_of_the_class_column(self, alice: Alice, method: str, opens: bool) -> None:
         assert_built(alice.meet(bob(), make_terms(method=method), opens=opens))
-        assert_refused(alice.meet(with_class(bob()), make_terms(method=method), opens=opens), "peer data")
+        other = alice.meet(with_class(bob()), make_terms(method=method), opens=opens)
+        assert_refused(other, "peer data")
+        assert "bob brought other data to our data set" in str(other[0].error)
         named = alice.meet(with_class(bob(), "person"), make_terms(method=method, class_name="person"), opens=opens)
         assert_refused(named, "class")
 

@@ -13,7 +13,7 @@ from party.data.notices import About
 from party.records.json_codec import to_json
 from party.records.run_file import RunReport
 from party.show.document import Document, Drawing, Grid, PageSection, Pairs, headed, laid_out
-from party.show.notices import _SENTENCES, notes_once
+from party.show.notices import _SENTENCES, notes_once, notice_text
 from party.show.page.parts import as_html, as_markdown
 from party.show.parties import code_lines
 from party.show.progress import (
@@ -30,7 +30,7 @@ from party.show.progress import (
     make_progress,
     shown_drawing,
 )
-from party.show.runs import write_figures
+from party.show.runs import notice_lines, write_figures
 from party.show.screen import release
 from party.survey import read_design
 from protocols.role import Phase
@@ -220,6 +220,9 @@ def test_columns_that_are_binned_or_merged_are_counted_in_one_line_and_the_rest_
     assert "'phone'" in first
     assert "WARNING, 34% of the column is given up" in loud
     assert last == "cotally: note: 2 columns are binned, merged or filled in: `cotally check` shows how"
+    in_the_demo, counted = notice_lines([("bob", notice) for notice in (treated[0], *lost)])
+    assert in_the_demo == f"bob: {notice_text(lost[0])}"
+    assert counted.startswith("bob: 2 columns are binned, merged or filled in, as the demo treats all columns")
 
 
 def test_every_notice_has_a_sentence() -> None:

@@ -43,6 +43,7 @@ from protocols.terms import (
     RuleTerms,
     TreeTerms,
 )
+from tests.support.examples import few
 from tests.support.kinds import DIGITS, beyond, within
 from tests.support.parties import make_terms
 
@@ -526,8 +527,7 @@ def test_no_message_before_an_agreement_is_longer_than_its_bound() -> None:
         assert codec.longest_frame(kind, entry.start) <= 1 << 20
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("heavy", HEAVY.values(), ids=HEAVY)
+@pytest.mark.parametrize("heavy", few([*HEAVY.values()], len(HEAVY)))
 def test_the_heaviest_message_takes_no_more_memory_than_its_bound(heavy: str) -> None:
     """The whole of it, which no second one can come beside: a session reads one message at a time."""
     command = [sys.executable, "-c", PARSE.format(heavy=heavy)]
