@@ -42,7 +42,7 @@ def notes_once() -> Tell:
     def tell_new(notices: OwnerNotices) -> None:
         new = [notice for notice in notices if notice not in said]
         said.extend(new)
-        treated = [each for each in new if is_quiet(each)]
+        treated = [each for each in new if is_minor(each)]
         tell(each for each in new if each not in treated)
         if treated:
             hold(f"cotally: note: {treated_text(len(treated))}: `cotally check` shows how")
@@ -50,7 +50,7 @@ def notes_once() -> Tell:
     return tell_new
 
 
-def is_quiet(notice: Notice | ReleasedBefore) -> bool:
+def is_minor(notice: Notice | ReleasedBefore) -> bool:
     """Return whether a notice says what became of a column that lost little."""
     return isinstance(notice, Notice) and notice.about is About.TREATED and not _is_loud(notice)
 

@@ -12,7 +12,7 @@ from party.files import write_atomically
 from party.node.inputs import ReleasedBefore
 from party.records.run_file import PLAIN, Row, RunReport
 from party.show.document import Block, CutLines, Grid, headed
-from party.show.notices import is_quiet, notice_text, treated_text
+from party.show.notices import is_minor, notice_text, treated_text
 from party.show.progress import Display, step
 from party.show.tree import tree_lines
 from protocols.errors import InputError
@@ -111,9 +111,9 @@ def introduction(report: RunReport, columns: Mapping[str, Sequence[str]]) -> Ite
 def notice_lines(notices: Sequence[tuple[str, Notice | ReleasedBefore]]) -> Iterator[str]:
     """Say each notice, but of columns that lost little by the demo's rule only how many they are."""
     for party, notice in notices:
-        if not is_quiet(notice):
+        if not is_minor(notice):
             yield f"{party}: {notice_text(notice)}"
-    for party, treated in Counter(party for party, notice in notices if is_quiet(notice)).items():
+    for party, treated in Counter(party for party, notice in notices if is_minor(notice)).items():
         yield f"{party}: {treated_text(treated)}, as the demo treats all columns; settings of your own can keep more"
 
 
