@@ -38,6 +38,7 @@ ENOUGH = 1 << 31
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 os.environ["LANGUAGE"] = "C"  # each declared option would look for the folders of translations
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # threads that wait for each other keep a processor from other tests
 signal.signal(signal.SIGINT, signal.default_int_handler)
 if (
     os.access(MEMORY, os.W_OK)
