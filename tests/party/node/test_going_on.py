@@ -181,7 +181,7 @@ def test_a_partner_that_kills_itself_at_every_opening_hears_one_answer_and_epsil
         return TreeNoise(secrets.token_bytes(32), b"anything", drawn.spending)
 
     with patch("protocols.two_party.secret.tree_noise_of", tree_noise_of if keyed else fresh):
-        for passed in (0, 1) if keyed else (0,):
+        for passed in (0, 1) if keyed else (0, 1, 1):
             heard.append(set())
             for sent in (passed, 0):
                 meeting = Meeting(sessions, "bob", sent, kind=OpenedPage, heard=True)
