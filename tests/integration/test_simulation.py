@@ -32,6 +32,7 @@ from cryptography import x509
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from party.closing import beside
 from party.errors import DatesError
 from party.files import locked_folder
 from party.keys.certificates import Peer, utc_now
@@ -388,13 +389,8 @@ class World:
                 if line.cut.is_set():
                     self.timer.skip(1.0)
 
-        thread = threading.Thread(target=skip, daemon=True)
-        thread.start()
-        try:
+        with beside(threading.Thread(target=skip, daemon=True), over):
             yield
-        finally:
-            over.set()
-            thread.join()
 
     def states(self) -> dict[str, dict[str, RunState]]:
         """Return what became of each run, at each party."""
